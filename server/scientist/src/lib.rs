@@ -1,0 +1,9 @@
+//! The method: select a base, design experiments, write them, measure them, learn.
+//!
+//! Invariants:
+//! - Knows nothing of editors and uses no protocol type.
+//! - Every number in a hypothesis' outcome comes from the lab; a stage only ever predicts.
+//! - Held-out shapes, seeds and the harness never reach a stage.
+#![warn(missing_docs)]
+
+pub mod stages;

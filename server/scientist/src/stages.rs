@@ -1,0 +1,181 @@
+//! The three stages of the paper as traits, and what passes between them.
+//!
+//! The catalog stands behind them offline; model-backed stages fit the same traits. A stage may block (a model call
+//! does) and must return soon after `cancel` is set.
+
+use std::sync::Arc;
+
+use lab::{Cancel, Failure, SpeedRatio, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Number of a candidate in its population; the original source is 0.
+pub type CandidateId = u32;
+
+/// One version of the source with what is known of it, as the stages see it. Held-out shapes are not in here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its number.
+    pub id: CandidateId,
+    /// The version it was made from; `None` for the original.
+    pub parent: Option<CandidateId>,
+    /// The second parent, if a reference was used.
+    pub reference: Option<CandidateId>,
+    /// Generation it was made in; 0 for the original.
+    pub generation: u32,
+    /// The whole source.
+    pub text: Arc<str>,
+    /// Keys of the hypotheses applied from the original to here, oldest first.
+    pub steps: Vec<String>,
+    /// One line: what was tried and what came of it.
+    pub summary: String,
+    /// Median time per shape in nanoseconds: (shape, median). Empty when it failed.
+    pub times: Vec<(String, f64)>,
+    /// Speed relative to its parent (geometric mean).
+    pub against_parent: Option<SpeedRatio>,
+    /// Speed relative to the original (geometric mean): product of the steps' ratios until it is confirmed directly.
+    pub against_original: Option<SpeedRatio>,
+    /// Verdict against its parent, if it ran.
+    pub verdict: Option<Verdict>,
+    /// Why it has no time, if it failed.
+    pub failure: Option<Failure>,
+}
+
+/// Every version so far, in order of their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Population {
+    /// The members; index = id.
+    pub members: Vec<Member>,
+}
+
+/// The selector's choice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// What the next experiments start from.
+    pub base: CandidateId,
+    /// A divergent line, or one strong on particular shapes; the base itself when there is no other.
+    pub reference: CandidateId,
+    /// Why, in one or two sentences.
+    pub reason: String,
+}
+
+/// Expected uplift in percent of speed: 20 means 1.2x. May be negative at the low end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GainRange {
+    /// Low end.
+    pub min_percent: f64,
+    /// High end.
+    pub max_percent: f64,
+}
+
+/// A change to try, with its reason and what it is expected to bring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hypothesis {
+    /// Stable key: equal for the same change at the same place (`lds-padding:tile`); a plan already tried on a base is not
+    /// tried again.
+    pub key: String,
+    /// The kernel it is about.
+    pub kernel: String,
+    /// One line, shown in lists.
+    pub title: String,
+    /// Why it should help.
+    pub reason: String,
+    /// Where that is documented.
+    pub source: String,
+    /// The concrete code changes, for the writer.
+    pub rubric: String,
+    /// Line it is about, from 1.
+    pub line: u32,
+    /// Expected gain.
+    pub gain: GainRange,
+    /// How unusual the idea is, 0 to 100.
+    pub innovation: u8,
+}
+
+/// What the designer returns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Design {
+    /// Up to ten directions, one line each.
+    pub avenues: Vec<String>,
+    /// Up to five plans worked out.
+    pub plans: Vec<Hypothesis>,
+}
+
+/// What the designer may see.
+#[derive(Clone, Debug)]
+pub struct DesignBrief<'a> {
+    /// The version to improve.
+    pub base: &'a Member,
+    /// Everything so far, failures included.
+    pub population: &'a Population,
+    /// What earlier experiments taught, one sentence each, newest last.
+    pub findings: &'a [Finding],
+    /// Plans already tried from this base (keys), to be left out.
+    pub tried: &'a [String],
+    /// Only this kernel, when the user named one.
+    pub kernel: Option<&'a str>,
+}
+
+/// What the writer may see.
+#[derive(Clone, Debug)]
+pub struct WriteBrief<'a> {
+    /// The version to change.
+    pub base: &'a Member,
+    /// The selector's reference.
+    pub reference: &'a Member,
+    /// The experiment.
+    pub plan: &'a Hypothesis,
+}
+
+/// One new version of the whole source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    /// The text.
+    pub text: String,
+    /// What was done, and what could not be done.
+    pub report: String,
+}
+
+/// What an experiment taught: the prediction against the measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The hypothesis' key without its place (`lds-padding`).
+    pub about: String,
+    /// The prediction.
+    pub predicted: GainRange,
+    /// Measured uplift in percent; `None` when it failed.
+    pub measured_percent: Option<f64>,
+    /// One sentence.
+    pub text: String,
+}
+
+/// Why a stage could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// Somebody asked the job to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// The provider behind the stage is not usable now; the run pauses and can be resumed.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The stage answered and the answer cannot be used; this one experiment fails.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// Stage 1: chooses the base and the reference.
+pub trait Selector: Send {
+    /// Chooses from a population whose member 0 (the original) always has a time.
+    fn select(&mut self, population: &Population, cancel: &Cancel) -> Result<Selection, StageError>;
+}
+
+/// Stage 2: lists avenues and works out plans.
+pub trait Designer: Send {
+    /// Designs experiments on the brief's base; an empty design means that nothing is left to try there.
+    fn design(&mut self, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Design, StageError>;
+}
+
+/// Stage 3: turns one plan into code.
+pub trait Writer: Send {
+    /// Writes one draft, or several where the plan is a search over constants (each is measured, the best is kept).
+    fn write(&mut self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError>;
+}
