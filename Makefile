@@ -1,0 +1,25 @@
+# Each target works alone on a bare Debian 12 (as root or with sudo): setup.sh installs what is missing.
+CARGO ?= cargo
+.PHONY: demo test bench build setup
+
+# What `make demo` shows: one kernel made faster, with the diff that did it.
+DEMO ?= tests/benchmarks/sgemm.hip
+
+setup:
+	@./setup.sh build
+
+build: setup
+	$(CARGO) build --release --locked -p kernel-scientist
+
+demo: build
+	@./tests/demo.sh target/release/kernel-scientist $(DEMO)
+
+test:
+	@./setup.sh test
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@./tests/run.sh
+
+# Figures, not tests: nothing here passes or fails. BENCHMARKS.md keeps them with machine and date.
+bench: build
+	@./tests/bench.sh

@@ -1,0 +1,67 @@
+//! The command line: one file a command, each a thin layer over the crates below.
+//!
+//! Conventions that every command keeps: results go to standard output, everything else to standard error; `--json`
+//! prints one JSON object (`evolve`: JSON lines); the exit status is 0 done, 1 the code failed, 2 usage or
+//! configuration, 3 device or model not available, 130 cancelled.
+
+mod context;
+mod error;
+mod kernels;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use context::Context;
+pub use error::CliError;
+
+/// Makes HIP kernels faster by hypothesis, experiment and measurement.
+#[derive(Debug, Parser)]
+#[command(name = "kernel-scientist", version, about, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// Print JSON instead of text.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Where runs and measurements are kept [default: kernel-scientist/notebook.db in the user's data folder].
+    #[arg(long, global = true, value_name = "FILE", env = "KERNEL_SCIENTIST_NOTEBOOK")]
+    pub notebook: Option<PathBuf>,
+    /// Settings file [default: kernel-scientist.toml in the file's folder or above].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Log more to standard error (-v: what is done, -vv: details).
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the kernels of a file.
+    Kernels(kernels::KernelsArgs),
+}
+
+/// Parses the arguments, runs the command and turns its result into an exit status.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    context::start_log(cli.global.verbose);
+    let context = match Context::new(cli.global) {
+        Ok(context) => context,
+        Err(error) => return error.report(),
+    };
+    let result = match cli.command {
+        Command::Kernels(args) => kernels::run(&context, &args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}

@@ -1,0 +1,140 @@
+//! `kernel-scientist.toml`: devices and the scientist's settings.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// Name of the settings file, looked up in the source's folder and above.
+pub const FILE_NAME: &str = "kernel-scientist.toml";
+
+/// Settings; everything has a default, so no file is needed.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Devices by name, besides the built-in `cpu`.
+    #[serde(default)]
+    pub device: BTreeMap<String, DeviceConfig>,
+    /// Settings of the scientist.
+    #[serde(default)]
+    pub scientist: ScientistConfig,
+    /// The file that this was read from.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
+}
+
+/// One device.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// How code for it is built and run.
+    pub toolchain: Toolchain,
+    /// GPU architecture, such as `gfx942`.
+    pub arch: Option<String>,
+    /// Machine to run on, as for ssh.
+    pub ssh: Option<String>,
+    /// Slurm resources to ask for.
+    pub slurm: Option<BTreeMap<String, String>>,
+}
+
+/// How code is built and run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Toolchain {
+    /// HIP on the CPU.
+    Cpu,
+    /// A modelled GPU time.
+    Forecast,
+    /// hipcc on an AMD GPU.
+    Hip,
+    /// nvcc on an NVIDIA GPU.
+    Cuda,
+}
+
+/// Settings of the scientist.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScientistConfig {
+    /// Who designs and writes: `catalog` (rule-based, offline) is the default.
+    pub provider: Option<String>,
+    /// Model, for providers that have several.
+    pub model: Option<String>,
+    /// Base URL of an OpenAI-compatible server.
+    pub base_url: Option<String>,
+    /// Most dollars a run may cost.
+    pub max_usd: Option<f64>,
+}
+
+/// Why the settings could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("{}: cannot be read: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is not what it should be.
+    #[error("{}: {message}", .path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        message: String,
+    },
+}
+
+impl Config {
+    /// Reads `explicit`, or the nearest [`FILE_NAME`] in `folder` or above, or takes the defaults.
+    pub fn load(explicit: Option<&Path>, folder: &Path) -> Result<Self, ConfigError> {
+        let found = explicit
+            .map(Path::to_path_buf)
+            .or_else(|| folder.ancestors().map(|above| above.join(FILE_NAME)).find(|candidate| candidate.is_file()));
+        let Some(path) = found else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(&path).map_err(|source| ConfigError::Read { path: path.clone(), source })?;
+        let mut config: Self = toml::from_str(&text)
+            .map_err(|error| ConfigError::Parse { path: path.clone(), message: error.to_string() })?;
+        config.path = Some(path);
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<Config, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE_NAME), text).unwrap();
+        let inner = folder.path().join("src/kernels");
+        std::fs::create_dir_all(&inner).unwrap();
+        Config::load(None, &inner).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn found_above_the_source() {
+        let config = load("[device.mi300]\ntoolchain = \"hip\"\narch = \"gfx942\"\nssh = \"user@host\"\n").unwrap();
+        assert_eq!(config.device["mi300"].toolchain, Toolchain::Hip);
+        assert_eq!(config.device["mi300"].ssh.as_deref(), Some("user@host"));
+    }
+
+    #[test]
+    fn mistakes_name_the_file_the_line_and_what_is_allowed() {
+        for (text, expected) in [
+            ("[device.x]\ntoolchain = \"hipp\"\n", "expected one of `cpu`, `forecast`, `hip`, `cuda`"),
+            ("[scientist]\nprovidr = \"catalog\"\n", "unknown field `providr`"),
+            ("[scientist\n", "line 1"),
+        ] {
+            let error = load(text).unwrap_err();
+            assert!(error.contains(expected) && error.contains(FILE_NAME), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_file_means_the_defaults() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Config::load(None, folder.path()).unwrap(), Config::default());
+    }
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs what the build or the tests need and the machine lacks. Quick and silent when nothing is missing.
+#   ./setup.sh build   compiler for Rust and for HIP on the CPU, gfx942 device libraries
+#   ./setup.sh test    the same, and what the tests need besides
+# On Debian and Ubuntu it installs with apt (as root or with sudo). Elsewhere it names what is missing, why it is needed
+# and how to get it, and ends with status 3.
+set -euo pipefail
+purpose=${1:-build}
+
+missing=() # rows of "what|why|debian packages|how to get it elsewhere"
+need() { missing+=("$1|$2|$3|$4"); }
+
+rust_is_recent() {
+  command -v cargo >/dev/null 2>&1 && command -v rustc >/dev/null 2>&1 || return 1
+  local minor
+  minor=$(rustc --version | sed -E 's/^rustc 1\.([0-9]+).*/\1/')
+  [ "${minor:-0}" -ge 90 ] 2>/dev/null
+}
+
+rust_is_recent || need "Rust 1.90 or newer" "builds the program" "cargo-web rustc-web" "https://rustup.rs"
+if [ "$purpose" = test ]; then
+  cargo fmt --version >/dev/null 2>&1 || need "rustfmt" "checks the format" "rustfmt-web" "rustup component add rustfmt"
+  cargo clippy --version >/dev/null 2>&1 || need "clippy" "lints the code" "rust-web-clippy" "rustup component add clippy"
+fi
+command -v cc >/dev/null 2>&1 || need "a C compiler (cc)" "builds the parsers and the database" "gcc libc6-dev" "your system's C compiler package"
+command -v clang++-19 >/dev/null 2>&1 || need "clang 19" "compiles HIP kernels for the CPU and for gfx942" "clang-19" "https://releases.llvm.org"
+command -v ld.lld-19 >/dev/null 2>&1 || need "lld 19" "links kernels" "lld-19" "https://releases.llvm.org"
+command -v llvm-readelf-19 >/dev/null 2>&1 || need "LLVM 19 tools" "read the resource usage of gfx942 code" "llvm-19" "https://releases.llvm.org"
+[ -e /usr/include/c++/12 ] || [ -n "$(ls -d /usr/include/c++/* 2>/dev/null)" ] || need "the C++ standard library" "HIP sources include it" "libstdc++-12-dev" "your system's libstdc++ package"
+[ -d /usr/lib/x86_64-linux-gnu/amdgcn/bitcode ] || [ -d /opt/rocm/amdgcn/bitcode ] || need "ROCm device libraries" "gfx942 code generation (analyze)" "rocm-device-libs" "https://rocm.docs.amd.com"
+[ -e /usr/include/hip/hip_runtime.h ] || [ -e /opt/rocm/include/hip/hip_runtime.h ] || need "HIP headers" "gfx942 code generation (analyze)" "libamdhip64-dev" "https://rocm.docs.amd.com"
+
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+  for row in "${missing[@]}"; do
+    IFS='|' read -r what why _ how <<<"$row"
+    echo "setup: $what is missing ($why). Get it: $how" >&2
+  done
+  exit 3
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "setup: packages are missing and neither root nor sudo is at hand; run 'make setup' as root once" >&2
+    exit 3
+  fi
+  as_root=(sudo)
+fi
+
+packages=()
+for row in "${missing[@]}"; do
+  IFS='|' read -r what why debian _ <<<"$row"
+  echo "setup: installing $what ($why): $debian"
+  # shellcheck disable=SC2206 # several packages in one row are meant to split
+  packages+=($debian)
+done
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/tmp/kernel-scientist-setup.log 2>&1; then
+  tail -n 20 /tmp/kernel-scientist-setup.log >&2
+  echo "setup: apt-get could not install: ${packages[*]} (whole log: /tmp/kernel-scientist-setup.log)" >&2
+  exit 3
+fi
+rust_is_recent || { echo "setup: the Rust found ($(rustc --version 2>&1)) is older than 1.90; get a newer one: https://rustup.rs" >&2; exit 3; }
