@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Evolves one sample on the embedded defaults and prints what came of it. Usage: demo.sh BINARY FILE
+set -euo pipefail
+binary=$1
+file=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+echo "== The kernel: $file"
+"$binary" kernels "$file"
+echo
+echo "== Its time now"
+"$binary" time "$file"
+echo
+echo "== What is worth trying (rule-based)"
+"$binary" suggest "$file"
+echo
+echo "== Experiments"
+"$binary" evolve "$file" --generations 3 --notebook "$work/notebook.db" --out "$work/best.hip"
+"$binary" report "$file" --notebook "$work/notebook.db" >target/demo-report.html
+echo
+echo "The whole run as a page: target/demo-report.html"
