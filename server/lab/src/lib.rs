@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod cancel;
+pub mod codegen;
 pub mod error;
 pub mod measurement;
 pub mod source;

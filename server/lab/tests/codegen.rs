@@ -1,0 +1,179 @@
+//! Resource figures from real code generation: needs clang, the device libraries and the HIP headers, and no GPU.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use lab::codegen::{Analysis, Codegen, KernelResources, Limit, Places};
+use lab::{Cancel, Failure, LabError, Source};
+
+const KERNELS: &str = r#"#include <hip/hip_runtime.h>
+namespace mine { namespace {
+template <typename T, int N>
+__global__ void
+tiled(const T* a, T* b)
+{
+  __shared__ T tile[N][N + 1];
+  tile[threadIdx.y][threadIdx.x] = a[threadIdx.x];
+  __syncthreads();
+  b[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+} }
+template <typename T> __global__ void never(T* x) { x[0] = 1; }
+__global__ __launch_bounds__(256) void scratch(float* x, int n) {
+  float local[64];
+  for (int k = 0; k < 64; k++) local[k] = x[threadIdx.x * k];
+  x[threadIdx.x] = local[n & 63];
+}
+__global__ __launch_bounds__(1024) void lds_bound(float* x) {
+  __shared__ float all[10000];
+  all[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = all[1023 - threadIdx.x];
+}
+typedef float f32x16 __attribute__((ext_vector_type(16)));
+__global__ __launch_bounds__(256, 1) void matrix(const float* a, const float* b, float* c) {
+  f32x16 sums[8];
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 16; j++) sums[i][j] = c[i * 16 + j + threadIdx.x];
+  for (int k = 0; k < 100; k++)
+    for (int i = 0; i < 8; i++) sums[i] = __builtin_amdgcn_mfma_f32_32x32x2f32(a[k + threadIdx.x], b[k * i], sums[i], 0, 0, 0);
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 16; j++) c[i * 16 + j + threadIdx.x] = sums[i][j];
+}
+int main() {
+  float* p = nullptr;
+  mine::tiled<float, 16><<<1, dim3(16, 16)>>>(p, p);
+  mine::tiled<double, 32><<<1, dim3(32, 32)>>>((double*)p, (double*)p);
+}
+"#;
+
+/// A folder of its own with its cache: `analyze` must leave the first untouched.
+struct Desk {
+    folder: tempfile::TempDir,
+    cache: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), cache: tempfile::tempdir().unwrap() }
+    }
+
+    fn source(&self, text: &str) -> Source {
+        Source::new(self.folder.path().join("kernels.hip"), text)
+    }
+
+    fn analyze(&self, source: &Source, arch: &str, flags: &[&str]) -> Result<Analysis, LabError> {
+        let flags: Vec<OsString> = flags.iter().map(Into::into).collect();
+        Codegen::new(self.cache.path()).unwrap().analyze(source, arch, &flags, &Cancel::new())
+    }
+}
+
+fn find<'a>(analysis: &'a Analysis, name: &str) -> &'a KernelResources {
+    analysis.kernels.iter().find(|kernel| kernel.name == name).unwrap_or_else(|| panic!("no {name} in {analysis:#?}"))
+}
+
+fn line_of(needle: &str) -> u32 {
+    KERNELS.lines().position(|line| line.contains(needle)).unwrap() as u32 + 1
+}
+
+#[test]
+fn every_instance_is_reported_with_its_figures() {
+    let desk = Desk::new();
+    let analysis = desk.analyze(&desk.source(KERNELS), "gfx942", &[]).unwrap();
+    assert_eq!(analysis.arch, "gfx942");
+    assert!(analysis.compiler.contains("clang"));
+    assert_eq!(analysis.kernels.len(), 5, "{analysis:#?}");
+
+    let small = find(&analysis, "mine::tiled<float, 16>");
+    assert_eq!((small.lds_bytes, small.scratch_bytes, small.agprs), (16 * 17 * 4, 0, 0));
+    assert_eq!((small.occupancy, small.limited_by, small.wave_size), (8, Some(Limit::Hardware), 64));
+    assert!((1..40).contains(&small.vgprs) && small.sgprs > 0, "{small:?}");
+    assert_eq!(find(&analysis, "mine::tiled<double, 32>").lds_bytes, 32 * 33 * 8);
+
+    let scratch = find(&analysis, "scratch");
+    assert!(scratch.scratch_bytes >= 256 && scratch.max_block == 256, "{scratch:?}");
+    assert_eq!(scratch.line, line_of("void scratch"));
+
+    let lds = find(&analysis, "lds_bound");
+    assert_eq!((lds.lds_bytes, lds.occupancy, lds.limited_by), (40_000, 4, Some(Limit::Lds)));
+
+    let matrix = find(&analysis, "matrix");
+    assert!(matrix.vgprs + matrix.agprs > 128, "{matrix:?}");
+    assert_eq!(matrix.limited_by, Some(Limit::VectorRegisters));
+    // Every bound that is known explains the compiler's own figure.
+    assert!(analysis.kernels.iter().all(|kernel| kernel.limited_by.is_some()), "{analysis:#?}");
+}
+
+#[test]
+fn the_unsaved_text_counts_and_nothing_is_written_beside_it() {
+    let desk = Desk::new();
+    std::fs::write(desk.folder.path().join("size.h"), "#define SIZE 64\n").unwrap();
+    let text = "#include <hip/hip_runtime.h>\n#include \"size.h\"\n__global__ void k(float* x) { __shared__ float all[SIZE * FACTOR]; \
+                all[threadIdx.x] = x[0]; __syncthreads(); x[1] = all[threadIdx.x ^ 1]; }\n";
+    let unsaved = desk.source(text);
+    assert_eq!(desk.analyze(&unsaved, "gfx942", &["-DFACTOR=2"]).unwrap().kernels[0].lds_bytes, 512);
+
+    std::fs::write(&unsaved.path, "this is stale and does not compile").unwrap();
+    let analysis = desk.analyze(&unsaved, "gfx90a", &["-DFACTOR=4"]).unwrap();
+    assert_eq!(find(&analysis, "k").lds_bytes, 1024);
+    assert_eq!((analysis.kernels[0].file.as_path(), analysis.kernels[0].line), (unsaved.path.as_path(), 3));
+    let mut files: Vec<_> =
+        std::fs::read_dir(desk.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["kernels.hip", "size.h"]);
+}
+
+#[test]
+fn errors_are_located_in_the_users_file() {
+    let desk = Desk::new();
+    let lds = "#include <hip/hip_runtime.h>\n\n__global__ void k(float* x) {\n  __shared__ float all[20000];\n  all[threadIdx.x] = x[0];\n  \
+               __syncthreads();\n  x[1] = all[3];\n}\n";
+    for (text, line, message) in [
+        (lds, 3, "local memory (80000) exceeds limit (65536)"),
+        (
+            "#include <hip/hip_runtime.h>\n__global__ void k(float* x) { x[0] = nowhere; }\n",
+            2,
+            "undeclared identifier 'nowhere'",
+        ),
+        ("#include \"missing.h\"\n", 1, "'missing.h' file not found"),
+    ] {
+        let source = desk.source(text);
+        for saved in [false, true] {
+            if saved {
+                std::fs::write(&source.path, text).unwrap();
+            }
+            let error = desk.analyze(&source, "gfx942", &[]).unwrap_err();
+            let LabError::Code(Failure::DoesNotCompile { diagnostics }) = &error else { panic!("{error:?}") };
+            let first = &diagnostics[0];
+            assert_eq!((first.file.as_path(), first.line), (source.path.as_path(), line), "{first}");
+            assert!(first.message.contains(message), "{first}");
+        }
+        std::fs::remove_file(&source.path).unwrap();
+    }
+}
+
+#[test]
+fn a_file_without_kernels_has_none() {
+    let desk = Desk::new();
+    let analysis = desk.analyze(&desk.source("int main() { return 0; }\n"), "gfx942", &[]).unwrap();
+    assert!(analysis.kernels.is_empty() && analysis.not_instantiated.is_empty());
+}
+
+#[test]
+fn unknown_architectures_and_missing_tools_are_told_apart() {
+    let desk = Desk::new();
+    let source = desk.source(KERNELS);
+    assert!(matches!(desk.analyze(&source, "sm_90", &[]), Err(LabError::Usage(_))));
+    let error = desk.analyze(&source, "gfx9999", &[]).unwrap_err();
+    assert!(matches!(&error, LabError::Unavailable(text) if text.contains("gfx9999")), "{error}");
+    let nowhere = Places { programs: vec![], device_libraries: vec![], hip_roots: vec![] };
+    let error = Codegen::from_places(Path::new("/tmp"), &nowhere).unwrap_err();
+    assert!(matches!(&error, LabError::Unavailable(text) if text.contains("apt-get install")), "{error}");
+}
+
+#[test]
+fn a_cancelled_analysis_ends_at_once() {
+    let desk = Desk::new();
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let result = Codegen::new(desk.cache.path()).unwrap().analyze(&desk.source(KERNELS), "gfx942", &[], &cancel);
+    assert!(matches!(result, Err(LabError::Cancelled)));
+}
