@@ -12,6 +12,7 @@ pub mod cancel;
 pub mod codegen;
 pub mod error;
 pub mod measurement;
+pub mod sandbox;
 pub mod source;
 pub mod statistics;
 pub mod verdict;
