@@ -1,0 +1,426 @@
+//! Runs of the method: how they were started, what became of them, and what their stages answered.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::NotebookError;
+use crate::store::{Notebook, from_json, now_ms, path_text, to_json};
+use crate::texts::{self, KernelFingerprint, TextHash};
+
+/// Number of a run, unique in its notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub i64);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl ToSql for RunId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for RunId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Self)
+    }
+}
+
+/// What a run starts from.
+#[derive(Clone, Debug)]
+pub struct NewRun<'a> {
+    /// The user's file.
+    pub file: &'a Path,
+    /// The source as it was at the start.
+    pub text: &'a str,
+    /// Its kernels.
+    pub kernels: &'a [KernelFingerprint],
+    /// The one kernel to work on, if the user named one.
+    pub kernel: Option<&'a str>,
+    /// The device's name.
+    pub device: &'a str,
+    /// What stands behind the stages, such as `catalog`.
+    pub provider: &'a str,
+    /// Seed that every other seed of the run comes from.
+    pub seed: u64,
+    /// The budget, as its owner writes it.
+    pub budget: Value,
+    /// Other settings, as their owner writes them.
+    pub settings: Value,
+    /// Name and version of the program.
+    pub program: &'a str,
+}
+
+/// A run as it was started, and its state now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// The user's file.
+    pub file: PathBuf,
+    /// The one kernel to work on, if the user named one.
+    pub kernel: Option<String>,
+    /// The device's name.
+    pub device: String,
+    /// What stands behind the stages.
+    pub provider: String,
+    /// Its seed.
+    pub seed: u64,
+    /// The budget.
+    pub budget: Value,
+    /// Other settings.
+    pub settings: Value,
+    /// The source as it was at the start.
+    pub original: TextHash,
+    /// Name and version of the program that started it.
+    pub program: String,
+    /// When it was started: milliseconds since 1970, UTC.
+    pub started_ms: i64,
+    /// What became of it.
+    pub state: RunState,
+}
+
+/// What became of a run, by its last event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunState {
+    /// No end was recorded: it is running now, or its process was killed.
+    Open,
+    /// Its device or provider was not usable; the message says what to do.
+    Paused(String),
+    /// Somebody asked it to stop.
+    Cancelled,
+    /// An error ended it.
+    Failed(String),
+    /// It came to its end; the value is what its owner recorded about it.
+    Finished(Value),
+}
+
+/// An event in a run's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunChange {
+    /// It goes on after a pause, a cancellation or a kill.
+    Resumed,
+    /// Its device or provider is not usable.
+    Paused,
+    /// Somebody asked it to stop.
+    Cancelled,
+    /// An error ended it.
+    Failed,
+    /// It came to its end.
+    Finished,
+}
+
+impl RunChange {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Resumed => "resumed",
+            Self::Paused => "paused",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+/// What a run has used up since its start, over all its resumptions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Time at work.
+    pub wall: Duration,
+    /// Money paid to a provider, in US dollars.
+    pub usd: f64,
+    /// Tokens sent to and received from a provider.
+    pub tokens: u64,
+}
+
+/// What a stage answered at one step of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunStep {
+    /// The step's name, unique in the run, such as `g2/design`.
+    pub step: String,
+    /// The answer.
+    pub detail: Value,
+}
+
+/// While this lives, no other process can hold the same run. A killed process lets go of it.
+#[derive(Debug)]
+pub struct RunHold {
+    _file: File,
+    path: PathBuf,
+}
+
+impl Drop for RunHold {
+    fn drop(&mut self) {
+        // Removed while still locked; whoever opened it before sees that the name is gone and opens it anew.
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(path = %self.path.display(), %error, "the lock file of a run stays");
+        }
+    }
+}
+
+impl Notebook {
+    /// Records the start of a run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn start_run(&self, run: &NewRun<'_>) -> Result<RunId, NotebookError> {
+        self.write("recording the start of a run", |transaction| {
+            let original = texts::keep(transaction, run.text, run.kernels)?;
+            transaction.execute(
+                "INSERT INTO runs (file, kernel, device, provider, seed, budget, settings, original, program, at_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                params![
+                    path_text(run.file),
+                    run.kernel,
+                    run.device,
+                    run.provider,
+                    run.seed as i64,
+                    to_json(&run.budget)?,
+                    to_json(&run.settings)?,
+                    original,
+                    run.program,
+                    now_ms()
+                ],
+            )?;
+            let id = RunId(transaction.last_insert_rowid());
+            insert_change(transaction, id, "started", "", &Value::Null, &Spent::default())?;
+            Ok(id)
+        })
+    }
+
+    /// Records an event in a run's life.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn record_change(
+        &self,
+        run: RunId,
+        change: RunChange,
+        message: &str,
+        detail: &Value,
+        spent: &Spent,
+    ) -> Result<(), NotebookError> {
+        self.write("recording what became of a run", |transaction| {
+            insert_change(transaction, run, change.word(), message, detail, spent)
+        })
+    }
+
+    /// Records what a stage answered. A step is recorded once.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the step was recorded before.
+    pub fn record_step(&self, run: RunId, step: &str, detail: &Value, spent: &Spent) -> Result<(), NotebookError> {
+        self.write("recording a step of a run", |transaction| {
+            transaction
+                .prepare_cached(
+                    "INSERT INTO run_steps (run, step, detail, spent_ms, usd, tokens, at_ms)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![
+                    run,
+                    step,
+                    to_json(detail)?,
+                    spent.wall.as_millis() as i64,
+                    spent.usd,
+                    spent.tokens as i64,
+                    now_ms()
+                ])
+                .map(|_| ())
+        })
+    }
+
+    /// Everything the stages answered, in the order it was recorded.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn steps(&self, run: RunId) -> Result<Vec<RunStep>, NotebookError> {
+        self.read("reading the steps of a run", |connection| {
+            connection
+                .prepare_cached("SELECT step, detail FROM run_steps WHERE run = ?1 ORDER BY rowid")?
+                .query_map([run], |row| {
+                    let detail: String = row.get(1)?;
+                    Ok(RunStep { step: row.get(0)?, detail: from_json(1, &detail)? })
+                })?
+                .collect()
+        })
+    }
+
+    /// What a run has used up so far.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn spent(&self, run: RunId) -> Result<Spent, NotebookError> {
+        self.read("reading what a run has used up", |connection| {
+            connection.query_row(
+                "SELECT coalesce(max(spent_ms), 0), coalesce(max(usd), 0.0), coalesce(max(tokens), 0) FROM (
+                     SELECT spent_ms, usd, tokens FROM run_steps WHERE run = ?1
+                     UNION ALL SELECT spent_ms, usd, tokens FROM run_changes WHERE run = ?1
+                     UNION ALL SELECT spent_ms, 0.0, 0 FROM experiments WHERE run = ?1)",
+                [run],
+                |row| {
+                    Ok(Spent {
+                        wall: Duration::from_millis(row.get::<_, i64>(0)?.max(0) as u64),
+                        usd: row.get(1)?,
+                        tokens: row.get::<_, i64>(2)?.max(0) as u64,
+                    })
+                },
+            )
+        })
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    /// [`NotebookError::Missing`] when there is no such run.
+    pub fn run(&self, run: RunId) -> Result<Run, NotebookError> {
+        self.read("reading a run", |connection| {
+            connection
+                .query_row(&format!("{SELECT_RUN} WHERE id = ?1"), [run], read_run)
+                .optional()?
+                .map(|run| with_state(connection, run))
+                .transpose()
+        })?
+        .ok_or_else(|| NotebookError::Missing { path: self.path().to_path_buf(), what: format!("run {run}") })
+    }
+
+    /// Every run of a file, newest first.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn runs(&self, file: &Path) -> Result<Vec<Run>, NotebookError> {
+        self.read("reading the runs of a file", |connection| {
+            connection
+                .prepare_cached(&format!("{SELECT_RUN} WHERE file = ?1 ORDER BY id DESC"))?
+                .query_map([path_text(file)], read_run)?
+                .collect::<rusqlite::Result<Vec<_>>>()?
+                .into_iter()
+                .map(|run| with_state(connection, run))
+                .collect()
+        })
+    }
+
+    /// The runs of a file that did not come to their end, newest first: those that can be resumed, and those that another
+    /// process is working on ([`Notebook::hold_run`] tells them apart).
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn unfinished_runs(&self, file: &Path) -> Result<Vec<Run>, NotebookError> {
+        let mut runs = self.runs(file)?;
+        runs.retain(|run| !matches!(run.state, RunState::Finished(_)));
+        Ok(runs)
+    }
+
+    /// Takes hold of a run, so that two processes never work on the same one.
+    ///
+    /// # Errors
+    /// [`NotebookError::RunInUse`] when another process holds it.
+    pub fn hold_run(&self, run: RunId) -> Result<RunHold, NotebookError> {
+        let mut name = self.path().as_os_str().to_owned();
+        name.push(format!("-run{run}.lock"));
+        let path = PathBuf::from(name);
+        let refuse = |error: std::io::Error| NotebookError::CannotOpen {
+            path: self.path().to_path_buf(),
+            detail: format!("locking run {run} in {}: {error}", path.display()),
+        };
+        loop {
+            let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(refuse)?;
+            match file.try_lock() {
+                Ok(()) if is_still_named(&file, &path) => return Ok(RunHold { _file: file, path }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(NotebookError::RunInUse { path: self.path().to_path_buf(), run: run.0 });
+                }
+                Err(TryLockError::Error(error)) => return Err(refuse(error)),
+            }
+        }
+    }
+}
+
+/// Whether `path` still leads to the file that was opened; its former holder may have removed it in between.
+#[cfg(unix)]
+fn is_still_named(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(opened), Ok(named)) => opened.dev() == named.dev() && opened.ino() == named.ino(),
+        _ => false,
+    }
+}
+
+/// Elsewhere an open file cannot be removed.
+#[cfg(not(unix))]
+fn is_still_named(_: &File, _: &Path) -> bool {
+    true
+}
+
+fn insert_change(
+    connection: &Connection,
+    run: RunId,
+    change: &str,
+    message: &str,
+    detail: &Value,
+    spent: &Spent,
+) -> rusqlite::Result<()> {
+    connection
+        .execute(
+            "INSERT INTO run_changes (run, change, message, detail, spent_ms, usd, tokens, at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                run,
+                change,
+                message,
+                to_json(detail)?,
+                spent.wall.as_millis() as i64,
+                spent.usd,
+                spent.tokens as i64,
+                now_ms()
+            ],
+        )
+        .map(|_| ())
+}
+
+const SELECT_RUN: &str =
+    "SELECT id, file, kernel, device, provider, seed, budget, settings, original, program, at_ms FROM runs";
+
+fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let (budget, settings): (String, String) = (row.get(6)?, row.get(7)?);
+    Ok(Run {
+        id: row.get(0)?,
+        file: PathBuf::from(row.get::<_, String>(1)?),
+        kernel: row.get(2)?,
+        device: row.get(3)?,
+        provider: row.get(4)?,
+        seed: row.get::<_, i64>(5)? as u64,
+        budget: from_json(6, &budget)?,
+        settings: from_json(7, &settings)?,
+        original: row.get(8)?,
+        program: row.get(9)?,
+        started_ms: row.get(10)?,
+        state: RunState::Open,
+    })
+}
+
+fn with_state(connection: &Connection, mut run: Run) -> rusqlite::Result<Run> {
+    run.state = connection
+        .prepare_cached("SELECT change, message, detail FROM run_changes WHERE run = ?1 ORDER BY id DESC LIMIT 1")?
+        .query_row([run.id], |row| {
+            let (change, message, detail): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(match change.as_str() {
+                "paused" => RunState::Paused(message),
+                "cancelled" => RunState::Cancelled,
+                "failed" => RunState::Failed(message),
+                "finished" => RunState::Finished(from_json(2, &detail)?),
+                _ => RunState::Open,
+            })
+        })?;
+    Ok(run)
+}
