@@ -1,5 +1,6 @@
 //! Bad files, full disks, killed writers and racing processes. A child is this test program itself, told by a variable
 //! of the environment which part to play.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod samples;
 

@@ -1,4 +1,5 @@
 //! What is recorded comes back as it was, cannot be changed, and is found by the queries.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod samples;
 
