@@ -6,4 +6,8 @@
 //! - Held-out shapes, seeds and the harness never reach a stage.
 #![warn(missing_docs)]
 
+pub mod catalog;
+pub mod designer;
+pub mod selector;
 pub mod stages;
+pub mod writer;

@@ -67,6 +67,13 @@ pub struct GainRange {
     pub max_percent: f64,
 }
 
+impl GainRange {
+    /// Middle of the range, in percent.
+    pub fn middle(&self) -> f64 {
+        f64::midpoint(self.min_percent, self.max_percent)
+    }
+}
+
 /// A change to try, with its reason and what it is expected to bring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hypothesis {

@@ -1,0 +1,230 @@
+//! The offline catalog: hypotheses as tree-sitter queries with rewrites, one file each in `queries/catalog/`.
+//!
+//! The catalog is rule-based: it recognises patterns on the syntax tree and changes them where the conditions written
+//! beside each rewrite hold. A change keeps the results except for rounding; a place where that cannot be seen from the
+//! text is ruled out, with the reason. What a change is worth only the lab says.
+//!
+//! - `entry` is the format of the files; `template` carries out those that are data alone; `rewrites` lists the others.
+//! - `code`, `constant`, `block`, `loops` and `threads` answer what conditions ask about a text.
+
+mod block;
+mod code;
+mod constant;
+mod edit;
+mod entry;
+mod loops;
+mod place;
+mod rewrites;
+mod template;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use std::sync::Arc;
+
+use tree_sitter::Query;
+
+use crate::designer::CatalogDesigner;
+use crate::selector::CatalogSelector;
+use crate::stages::{Draft, Hypothesis, StageError};
+use crate::writer::CatalogWriter;
+use code::{Code, Kernel};
+use entry::Entry;
+use place::{Offer, Place, Refusal, Ruling};
+
+/// Suggestions shown for one kernel at most.
+const SUGGESTIONS_PER_KERNEL: usize = 8;
+
+type Rewrite = for<'c> fn(&Place<'c>) -> Ruling;
+
+/// The hypotheses, ready to be matched.
+pub struct Catalog {
+    hypotheses: Vec<Loaded>,
+}
+
+struct Loaded {
+    entry: Entry,
+    query: Query,
+    rewrite: Rewrite,
+}
+
+/// A hypothesis at a place where it applies.
+pub(crate) struct Found {
+    /// As stages and users see it.
+    pub(crate) hypothesis: Hypothesis,
+    /// The avenue it belongs to.
+    pub(crate) idea: String,
+    offer: Offer,
+}
+
+/// A place where a hypothesis' pattern is and a condition forbids it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuledOut {
+    /// Name of the hypothesis.
+    pub name: String,
+    /// The kernel.
+    pub kernel: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Catalog {
+    /// The catalog that is built in.
+    ///
+    /// An entry that cannot be read is left out and logged; a test of this crate makes sure that none is.
+    pub fn load() -> Self {
+        let mut hypotheses = Vec::new();
+        for (name, text) in rewrites::FILES {
+            match Loaded::read(name, text) {
+                Ok(loaded) => hypotheses.push(loaded),
+                Err(error) => tracing::error!("{error}; the hypothesis is left out"),
+            }
+        }
+        Self { hypotheses }
+    }
+
+    /// The three stages with this catalog behind them.
+    pub fn stages(self) -> (CatalogSelector, CatalogDesigner, CatalogWriter) {
+        let shared = Arc::new(self);
+        (
+            CatalogSelector::new(Arc::clone(&shared)),
+            CatalogDesigner::new(Arc::clone(&shared)),
+            CatalogWriter::new(shared),
+        )
+    }
+
+    /// Names of the hypotheses with their titles' patterns, for listings.
+    pub fn names(&self) -> Vec<&str> {
+        self.hypotheses.iter().map(|loaded| loaded.entry.name.as_str()).collect()
+    }
+
+    /// What applies to a text, best first by the middle of the expected range: at most eight a kernel, or those of the
+    /// named kernel alone.
+    ///
+    /// # Errors
+    /// The text could not be parsed at all.
+    pub fn suggest(&self, text: &str, kernel: Option<&str>) -> Result<Vec<Hypothesis>, StageError> {
+        let code = parse(text)?;
+        let mut all: Vec<Hypothesis> = self.look(&code, kernel).0.into_iter().map(|found| found.hypothesis).collect();
+        all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
+        let mut shown: Vec<Hypothesis> = Vec::new();
+        for hypothesis in all {
+            if shown.iter().filter(|other| other.kernel == hypothesis.kernel).count() < SUGGESTIONS_PER_KERNEL {
+                shown.push(hypothesis);
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Carries out a hypothesis: one draft, or one for each value of a search.
+    ///
+    /// # Errors
+    /// [`StageError::Unusable`] when the key does not apply to this text (any more), or no draft parses.
+    pub fn apply(&self, text: &str, key: &str) -> Result<Vec<Draft>, StageError> {
+        let code = parse(text)?;
+        let (found, ruled_out) = self.look(&code, None);
+        let Some(found) = found.into_iter().find(|found| found.hypothesis.key == key) else {
+            return Err(StageError::Unusable(not_there(key, &ruled_out)));
+        };
+        let (drafts, failed): (Vec<_>, Vec<_>) = found
+            .offer
+            .changes
+            .iter()
+            .map(|change| write(&code, &change.edits, &change.report))
+            .partition(Result::is_ok);
+        let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
+        match failed.into_iter().find_map(Result::err) {
+            Some(reason) if drafts.is_empty() => {
+                Err(StageError::Unusable(format!("`{key}` was not written: {reason}")))
+            }
+            _ => Ok(drafts),
+        }
+    }
+
+    /// Everything that applies to a text, and what was ruled out.
+    pub(crate) fn look(&self, code: &Code, kernel: Option<&str>) -> (Vec<Found>, Vec<RuledOut>) {
+        let (mut found, mut ruled_out) = (Vec::<Found>::new(), Vec::new());
+        for subject in code.kernels() {
+            if kernel.is_some_and(|wanted| wanted != subject.name) {
+                continue;
+            }
+            for loaded in &self.hypotheses {
+                loaded.look(code, subject, &mut found, &mut ruled_out);
+            }
+        }
+        (found, ruled_out)
+    }
+}
+
+pub(crate) fn parse(text: &str) -> Result<Code, StageError> {
+    Code::parse(text).map_err(|error| StageError::Unusable(format!("the text cannot be parsed: {error}")))
+}
+
+fn not_there(key: &str, ruled_out: &[RuledOut]) -> String {
+    let name = key.split(':').next().unwrap_or(key);
+    match ruled_out.iter().find(|ruling| ruling.name == name) {
+        Some(ruling) => format!("`{key}` does not apply to this version: {}", ruling.reason),
+        None => format!("`{key}` does not apply to this version: its pattern is not there (any more)"),
+    }
+}
+
+/// Makes a draft and reads it again: a change that leaves the text less readable than it was is none.
+fn write(code: &Code, edits: &[edit::Edit], report: &str) -> Result<Draft, String> {
+    let text = edit::apply(code.text(), edits).ok_or("two of its edits overlap")?;
+    let again = Code::parse(&text)?;
+    if text == code.text() {
+        return Err("it would change nothing".into());
+    }
+    if again.errors() > code.errors() {
+        return Err("the changed text does not parse".into());
+    }
+    Ok(Draft { text, report: report.to_owned() })
+}
+
+impl Loaded {
+    fn read(name: &str, text: &str) -> Result<Self, String> {
+        let entry = Entry::read(name, text)?;
+        let query = Query::new(&tree_sitter_cuda::LANGUAGE.into(), &entry.query)
+            .map_err(|error| format!("queries/catalog/{name}.toml: the query is wrong: {error}"))?;
+        let rewrite = rewrites::named(&entry.rewrite)
+            .ok_or_else(|| format!("queries/catalog/{name}.toml: there is no rewrite `{}`", entry.rewrite))?;
+        Ok(Self { entry, query, rewrite })
+    }
+
+    fn look(&self, code: &Code, kernel: Kernel<'_>, found: &mut Vec<Found>, ruled_out: &mut Vec<RuledOut>) {
+        for place in Place::all(code, kernel, &self.entry, &self.query) {
+            match (self.rewrite)(&place) {
+                Ok(offer) => {
+                    let new = self.found(&place, offer);
+                    if !found.iter().any(|other| other.hypothesis.key == new.hypothesis.key) {
+                        found.push(new);
+                    }
+                }
+                Err(Refusal::NotHere) => {}
+                Err(Refusal::RuledOut(reason)) => {
+                    let (name, kernel) = (self.entry.name.clone(), kernel.name.to_owned());
+                    let new = RuledOut { name, kernel, reason };
+                    if !ruled_out.contains(&new) {
+                        ruled_out.push(new);
+                    }
+                }
+            }
+        }
+    }
+
+    fn found(&self, place: &Place<'_>, offer: Offer) -> Found {
+        let fill = |text: &str| place.fill(text, &offer.words);
+        let hypothesis = Hypothesis {
+            key: format!("{}:{}", self.entry.name, offer.site),
+            kernel: place.kernel.name.to_owned(),
+            title: fill(&self.entry.title),
+            reason: fill(&self.entry.reason),
+            source: self.entry.source.clone(),
+            rubric: fill(&self.entry.rubric),
+            line: offer.line,
+            gain: self.entry.gain,
+            innovation: self.entry.innovation,
+        };
+        Found { hypothesis, idea: self.entry.idea.clone(), offer }
+    }
+}

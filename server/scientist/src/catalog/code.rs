@@ -1,0 +1,331 @@
+//! A text under the catalog's eyes: its syntax tree, kernels and launches, and the questions that conditions ask of them.
+
+use tree_sitter::{Node, Parser, Tree};
+
+/// A parsed source text.
+pub struct Code {
+    text: String,
+    tree: Tree,
+}
+
+/// One `__global__` function with a body.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernel<'c> {
+    pub(crate) name: &'c str,
+    /// The `function_definition`.
+    pub(crate) node: Node<'c>,
+    /// Its `compound_statement`.
+    pub(crate) body: Node<'c>,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct Param<'c> {
+    pub(crate) name: &'c str,
+    pub(crate) node: Node<'c>,
+    /// The identifier inside the declarator.
+    pub(crate) identifier: Node<'c>,
+    pub(crate) is_pointer: bool,
+    pub(crate) is_restrict: bool,
+}
+
+/// One launch, by `<<<>>>` or `hipLaunchKernelGGL`.
+#[derive(Clone)]
+pub(crate) struct Launch<'c> {
+    pub(crate) kernel: &'c str,
+    pub(crate) node: Node<'c>,
+    pub(crate) grid: Node<'c>,
+    pub(crate) block: Node<'c>,
+    /// Dynamic shared memory, where it is given.
+    pub(crate) shared: Option<Node<'c>>,
+    pub(crate) arguments: Vec<Node<'c>>,
+}
+
+impl Code {
+    /// Parses a text. Broken text parses too; its unreadable parts are `ERROR` nodes.
+    ///
+    /// # Errors
+    /// A text that the parser refuses altogether, which its grammar version alone can cause.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parser = Parser::new();
+        parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).map_err(|error| error.to_string())?;
+        let tree = parser.parse(text, None).ok_or("the parser gave no tree")?;
+        Ok(Self { text: text.to_owned(), tree })
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn root(&self) -> Node<'_> {
+        self.tree.root_node()
+    }
+
+    pub(crate) fn of(&self, node: Node<'_>) -> &str {
+        &self.text[node.byte_range()]
+    }
+
+    /// Number of unreadable places.
+    pub(crate) fn errors(&self) -> usize {
+        if !self.root().has_error() {
+            return 0;
+        }
+        everything(self.root()).into_iter().filter(|node| node.is_error() || node.is_missing()).count()
+    }
+
+    /// Line of a byte, from 1.
+    pub(crate) fn line(&self, byte: usize) -> u32 {
+        u32::try_from(self.text.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count() + 1).unwrap_or(u32::MAX)
+    }
+
+    /// The blanks that the line of a byte starts with.
+    pub(crate) fn indent(&self, byte: usize) -> &str {
+        let start = self.text[..byte].rfind('\n').map_or(0, |at| at + 1);
+        let line = &self.text[start..];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+
+    /// The kernels that have a body, in order.
+    pub(crate) fn kernels(&self) -> Vec<Kernel<'_>> {
+        of_kind(self.root(), "function_definition").into_iter().filter_map(|node| self.kernel(node)).collect()
+    }
+
+    fn kernel<'c>(&'c self, node: Node<'c>) -> Option<Kernel<'c>> {
+        let is_kernel = children(node).into_iter().any(|child| self.of(child) == "__global__");
+        let declarator = of_kind(node.child_by_field_name("declarator")?, "function_declarator").first().copied()?;
+        let name = declarator.child_by_field_name("declarator")?;
+        let name = name.child_by_field_name("name").unwrap_or(name);
+        let body = node.child_by_field_name("body").filter(|body| body.kind() == "compound_statement")?;
+        is_kernel.then_some(Kernel { name: self.of(name), node, body })
+    }
+
+    /// A kernel's parameters, in order.
+    pub(crate) fn params<'c>(&'c self, kernel: &Kernel<'c>) -> Vec<Param<'c>> {
+        let Some(list) = of_kind(kernel.node, "parameter_list").into_iter().next() else { return Vec::new() };
+        let named = |node: Node<'c>| {
+            let identifier = of_kind(node.child_by_field_name("declarator")?, "identifier").pop()?;
+            Some(Param {
+                name: self.of(identifier),
+                node,
+                identifier,
+                is_pointer: !of_kind(node, "pointer_declarator").is_empty(),
+                is_restrict: self.of(node).contains("restrict"),
+            })
+        };
+        named_children(list).into_iter().filter_map(named).collect()
+    }
+
+    /// The launches in order, of whatever kernel.
+    pub(crate) fn launches(&self) -> Vec<Launch<'_>> {
+        of_kind(self.root(), "call_expression").into_iter().filter_map(|node| self.launch(node)).collect()
+    }
+
+    /// The launches of one kernel.
+    pub(crate) fn launches_of(&self, kernel: &str) -> Vec<Launch<'_>> {
+        self.launches().into_iter().filter(|launch| launch.kernel == kernel).collect()
+    }
+
+    fn launch<'c>(&'c self, node: Node<'c>) -> Option<Launch<'c>> {
+        let function = node.child_by_field_name("function")?;
+        let arguments = named_children(node.child_by_field_name("arguments")?);
+        if let Some(configuration) = named_children(node).into_iter().find(|n| n.kind() == "kernel_call_syntax") {
+            let parts = named_children(configuration);
+            let (grid, block) = (*parts.first()?, *parts.get(1)?);
+            let kernel = self.function_name(function)?;
+            return Some(Launch { kernel, node, grid, block, shared: parts.get(2).copied(), arguments });
+        }
+        if self.of(function) != "hipLaunchKernelGGL" || arguments.len() < 5 {
+            return None;
+        }
+        Some(Launch {
+            kernel: self.function_name(arguments[0])?,
+            node,
+            grid: arguments[1],
+            block: arguments[2],
+            shared: Some(arguments[3]),
+            arguments: arguments[5..].to_vec(),
+        })
+    }
+
+    /// The plain name in `k`, `k<T>`, `ns::k<T>`, `(k<T>)` or `HIP_KERNEL_NAME(k<T>)`.
+    fn function_name<'c>(&'c self, node: Node<'c>) -> Option<&'c str> {
+        let inner = match node.kind() {
+            "identifier" => return Some(self.of(node)),
+            "template_function" | "qualified_identifier" => node.child_by_field_name("name")?,
+            "parenthesized_expression" => node.named_child(0)?,
+            "call_expression" => node.child_by_field_name("arguments")?.named_child(0)?,
+            _ => return None,
+        };
+        self.function_name(inner)
+    }
+
+    /// Names of the functions called under a node.
+    pub(crate) fn called<'c>(&'c self, node: Node<'c>) -> Vec<&'c str> {
+        let name = |call: Node<'c>| self.function_name(call.child_by_field_name("function")?);
+        of_kind(node, "call_expression").into_iter().filter_map(name).collect()
+    }
+
+    /// Whether a node contains a call of the function.
+    pub(crate) fn calls(&self, node: Node<'_>, name: &str) -> bool {
+        of_kind(node, "call_expression")
+            .into_iter()
+            .any(|call| call.child_by_field_name("function").is_some_and(|function| self.of(function) == name))
+    }
+
+    /// Uses of a name under a node.
+    pub(crate) fn uses<'c>(&'c self, node: Node<'c>, name: &str) -> Vec<Node<'c>> {
+        // `dim3 block(TILE, TILE)` reads as a function's declaration: there the name is a type's.
+        let is_name = |found: &Node<'c>| ["identifier", "type_identifier"].contains(&found.kind());
+        everything(node).into_iter().filter(|found| is_name(found) && self.of(*found) == name).collect()
+    }
+
+    /// Whether a name is used under a node.
+    pub(crate) fn mentions(&self, node: Node<'_>, name: &str) -> bool {
+        !self.uses(node, name).is_empty()
+    }
+
+    /// The places under a node that change a variable: left sides, `++`, and operands of `&`. Declarations are not among them.
+    pub(crate) fn writes<'c>(&'c self, node: Node<'c>) -> Vec<Write<'c>> {
+        let target = |node: Node<'c>| {
+            let place = match node.kind() {
+                "assignment_expression" => node.child_by_field_name("left"),
+                "update_expression" => node.child_by_field_name("argument"),
+                "pointer_expression" if self.of(node).starts_with('&') => node.child_by_field_name("argument"),
+                _ => None,
+            }?;
+            Some(Write { name: self.base(place)?, place, node })
+        };
+        everything(node).into_iter().filter_map(target).collect()
+    }
+
+    /// The variable that a place belongs to: `a` in `a[i].x`, `*a` and `(a)`.
+    pub(crate) fn base<'c>(&'c self, place: Node<'c>) -> Option<&'c str> {
+        match place.kind() {
+            "identifier" => Some(self.of(place)),
+            "subscript_expression" | "field_expression" | "pointer_expression" => {
+                self.base(place.child_by_field_name("argument")?)
+            }
+            "cast_expression" => self.base(place.child_by_field_name("value")?),
+            "parenthesized_expression" | "binary_expression" => self.base(place.named_child(0)?),
+            _ => None,
+        }
+    }
+
+    /// The declarators of local variables under a node: one entry a name.
+    pub(crate) fn locals<'c>(&'c self, node: Node<'c>) -> Vec<Local<'c>> {
+        let mut found = Vec::new();
+        for declaration in of_kind(node, "declaration") {
+            for declarator in declarators(declaration) {
+                let value = declarator.child_by_field_name("value");
+                let inner =
+                    declarator.child_by_field_name("declarator").filter(|_| declarator.kind() == "init_declarator");
+                let shape = inner.unwrap_or(declarator);
+                let Some(identifier) = first_identifier(shape) else { continue };
+                found.push(Local { name: self.of(identifier), identifier, declaration, declarator, shape, value });
+            }
+        }
+        found
+    }
+
+    /// The one declaration of a local name under a node; `None` when there is none or several.
+    pub(crate) fn local<'c>(&'c self, node: Node<'c>, name: &str) -> Option<Local<'c>> {
+        let mut all = self.locals(node).into_iter().filter(|local| local.name == name);
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// The declared type of a declaration or parameter, without qualifiers.
+    pub(crate) fn type_of<'c>(&'c self, declaration: Node<'c>) -> &'c str {
+        declaration.child_by_field_name("type").map_or("", |node| self.of(node))
+    }
+}
+
+/// A change of a variable.
+#[derive(Clone, Copy)]
+pub(crate) struct Write<'c> {
+    pub(crate) name: &'c str,
+    /// What is written to, such as `a[i]`.
+    pub(crate) place: Node<'c>,
+    /// The assignment, increment or `&`.
+    pub(crate) node: Node<'c>,
+}
+
+/// A local variable.
+#[derive(Clone, Copy)]
+pub(crate) struct Local<'c> {
+    pub(crate) name: &'c str,
+    pub(crate) identifier: Node<'c>,
+    pub(crate) declaration: Node<'c>,
+    /// With its initial value.
+    pub(crate) declarator: Node<'c>,
+    /// Without it: the name with its `*` and `[]`.
+    pub(crate) shape: Node<'c>,
+    pub(crate) value: Option<Node<'c>>,
+}
+
+fn first_identifier(node: Node<'_>) -> Option<Node<'_>> {
+    match node.kind() {
+        "identifier" => Some(node),
+        "array_declarator" | "pointer_declarator" | "init_declarator" | "function_declarator" => {
+            first_identifier(node.child_by_field_name("declarator")?)
+        }
+        "reference_declarator" | "parenthesized_declarator" | "attributed_declarator" => {
+            first_identifier(node.named_child(0)?)
+        }
+        _ => None,
+    }
+}
+
+/// The declarators of a declaration, each with its initial value.
+pub(crate) fn declarators(declaration: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = declaration.walk();
+    declaration.children_by_field_name("declarator", &mut cursor).collect()
+}
+
+/// All children.
+pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).collect()
+}
+
+/// The named children without comments.
+pub(crate) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
+    children(node).into_iter().filter(|child| child.is_named() && child.kind() != "comment").collect()
+}
+
+/// A node and everything under it, in order of the text.
+pub(crate) fn everything(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![node];
+    while let Some(next) = waiting.pop() {
+        found.push(next);
+        waiting.extend(children(next).into_iter().rev());
+    }
+    found
+}
+
+/// A node itself and what is under it, of one kind, in order of the text.
+pub(crate) fn of_kind<'c>(node: Node<'c>, kind: &str) -> Vec<Node<'c>> {
+    everything(node).into_iter().filter(|found| found.kind() == kind && found.is_named()).collect()
+}
+
+/// The nearest node around this one (not itself) that is of one of the kinds.
+pub(crate) fn around<'c>(node: Node<'c>, kinds: &[&str]) -> Option<Node<'c>> {
+    let mut next = node.parent();
+    while let Some(found) = next {
+        if kinds.contains(&found.kind()) {
+            return Some(found);
+        }
+        next = found.parent();
+    }
+    None
+}
+
+/// Whether `inner` lies inside `outer` or is it.
+pub(crate) fn inside(inner: Node<'_>, outer: Node<'_>) -> bool {
+    outer.start_byte() <= inner.start_byte() && inner.end_byte() <= outer.end_byte()
+}
+
+/// The statements of a loop's or branch's body: those of a block, or the one that stands alone.
+pub(crate) fn statements(body: Node<'_>) -> Vec<Node<'_>> {
+    if body.kind() == "compound_statement" { named_children(body) } else { vec![body] }
+}

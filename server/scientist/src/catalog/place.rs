@@ -1,0 +1,115 @@
+//! Where a query matched, and what a rewrite makes of it.
+
+use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
+
+use super::code::{Code, Kernel, inside};
+use super::edit::Edit;
+use super::entry::Entry;
+
+/// A match of an entry's query in a kernel.
+pub(crate) struct Place<'c> {
+    pub(crate) code: &'c Code,
+    pub(crate) kernel: Kernel<'c>,
+    pub(crate) entry: &'c Entry,
+    captures: Vec<(&'c str, Node<'c>)>,
+}
+
+impl<'c> Place<'c> {
+    /// Every match of an entry's query in a kernel, in order of the text.
+    pub(crate) fn all(code: &'c Code, kernel: Kernel<'c>, entry: &'c Entry, query: &'c Query) -> Vec<Self> {
+        let mut cursor = QueryCursor::new();
+        let mut matches = cursor.matches(query, kernel.node, code.text().as_bytes());
+        let mut places = Vec::new();
+        while let Some(found) = matches.next() {
+            let captures: Vec<_> =
+                found.captures().iter().map(|c| (query.capture_names()[c.index as usize], c.node)).collect();
+            if captures.iter().all(|(_, node)| inside(*node, kernel.node)) {
+                places.push(Self { code, kernel, entry, captures });
+            }
+        }
+        places
+    }
+
+    /// A captured node.
+    ///
+    /// # Errors
+    /// The query has no such capture, or it did not take part in this match.
+    pub(crate) fn capture(&self, name: &str) -> Result<Node<'c>, Refusal> {
+        self.captures.iter().find(|(found, _)| *found == name).map(|(_, node)| *node).ok_or(Refusal::NotHere)
+    }
+
+    /// The captured text.
+    pub(crate) fn text(&self, name: &str) -> Result<&'c str, Refusal> {
+        Ok(self.code.of(self.capture(name)?))
+    }
+
+    /// Fills `{capture}`, `{kernel}` and the given words into a text.
+    pub(crate) fn fill(&self, text: &str, words: &[(String, String)]) -> String {
+        let captured = self.captures.iter().map(|(name, node)| (*name, self.code.of(*node)));
+        let named = words.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+        let kernel = std::iter::once(("kernel", self.kernel.name));
+        named
+            .chain(captured)
+            .chain(kernel)
+            .fold(text.to_owned(), |text, (name, word)| text.replace(&format!("{{{name}}}"), word))
+    }
+}
+
+/// A change that an entry offers at a place.
+pub(crate) struct Offer {
+    /// What tells this place from the entry's others; with the entry's name it makes the key.
+    pub(crate) site: String,
+    /// The line it is about, from 1.
+    pub(crate) line: u32,
+    /// Further words for the entry's texts.
+    pub(crate) words: Vec<(String, String)>,
+    /// One for each value searched.
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Offer {
+    /// One change at `kernel/site`.
+    pub(crate) fn one(place: &Place<'_>, site: &str, at: Node<'_>, change: Change) -> Self {
+        Self::several(place, site, at, vec![change])
+    }
+
+    /// A search at `kernel/site`.
+    pub(crate) fn several(place: &Place<'_>, site: &str, at: Node<'_>, changes: Vec<Change>) -> Self {
+        let site = if site.is_empty() { place.kernel.name.to_owned() } else { format!("{}/{site}", place.kernel.name) };
+        Self { site, line: place.code.line(at.start_byte()), words: Vec::new(), changes }
+    }
+
+    /// Adds a word for the entry's texts.
+    pub(crate) fn word(mut self, name: &str, word: impl Into<String>) -> Self {
+        self.words.push((name.to_owned(), word.into()));
+        self
+    }
+}
+
+/// The edits of one draft.
+pub(crate) struct Change {
+    pub(crate) edits: Vec<Edit>,
+    /// What was done, and what was not.
+    pub(crate) report: String,
+}
+
+/// Why a match is not offered.
+pub(crate) enum Refusal {
+    /// The pattern is not really there; nothing worth a word.
+    NotHere,
+    /// The pattern is there and a condition for applying it fails.
+    RuledOut(String),
+}
+
+/// What a rewrite says of a place.
+pub(crate) type Ruling = Result<Offer, Refusal>;
+
+/// Rules a place out, with a reason.
+pub(crate) fn ruled_out<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::RuledOut(reason.into()))
+}
+
+/// Goes on when a condition holds, and rules the place out with a reason when it does not.
+pub(crate) fn require(holds: bool, reason: impl Into<String>) -> Result<(), Refusal> {
+    if holds { Ok(()) } else { ruled_out(reason) }
+}

@@ -1,0 +1,87 @@
+//! Runs the tests that stand in the catalog's files.
+
+use std::path::Path;
+
+use super::rewrites::FILES;
+use super::{Catalog, Loaded};
+use crate::catalog::code::Code;
+
+fn only(name: &str) -> Catalog {
+    let (_, text) = FILES.iter().find(|(file, _)| *file == name).expect("a file of the catalog");
+    Catalog { hypotheses: vec![Loaded::read(name, text).unwrap_or_else(|error| panic!("{error}"))] }
+}
+
+#[test]
+fn every_file_is_built_in_and_every_built_in_file_is_there() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../queries/catalog");
+    let mut there: Vec<String> = std::fs::read_dir(&folder)
+        .expect("queries/catalog")
+        .map(|file| file.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    there.sort();
+    let mut built_in: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+    built_in.sort_unstable();
+    assert_eq!(there, built_in);
+}
+
+#[test]
+fn every_hypothesis_is_read_and_has_both_kinds_of_tests() {
+    for (name, text) in FILES {
+        let loaded = Loaded::read(name, text).unwrap_or_else(|error| panic!("{error}"));
+        let entry = loaded.entry;
+        assert!(!entry.applies.is_empty(), "{name}: a test where it applies is missing");
+        assert!(!entry.must_not.is_empty(), "{name}: a test where it must not is missing");
+        assert!(entry.gain.min_percent <= entry.gain.max_percent && entry.innovation <= 100, "{name}: range or score");
+        assert!(
+            !entry.source.is_empty() && !entry.reason.is_empty() && !entry.idea.is_empty(),
+            "{name}: a text is empty"
+        );
+    }
+}
+
+#[test]
+fn it_applies_where_its_file_says() {
+    for (name, _) in FILES {
+        let catalog = only(name);
+        for case in &catalog.hypotheses[0].entry.applies {
+            let drafts = catalog.apply(&case.before, &case.key).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(drafts[0].text, case.after, "{name} on:\n{}\nmade:\n{}", case.before, drafts[0].text);
+            assert_eq!(drafts.len(), case.drafts, "{name}: number of drafts");
+            let suggested = catalog.suggest(&case.before, None).expect("suggestions");
+            let hypothesis = suggested.iter().find(|h| h.key == case.key).expect("the key among the suggestions");
+            for text in [&hypothesis.title, &hypothesis.reason, &drafts[0].report] {
+                assert!(!text.contains(['{', '}']) && !text.is_empty(), "{name}: `{text}` has an unfilled word");
+            }
+        }
+    }
+}
+
+/// A search may be repeated on its result; every other change is made once at a place.
+#[test]
+fn it_does_not_apply_again_to_its_own_result() {
+    for (name, _) in FILES {
+        let catalog = only(name);
+        for case in catalog.hypotheses[0].entry.applies.iter().filter(|_| !SEARCHES.contains(name)) {
+            assert!(catalog.apply(&case.after, &case.key).is_err(), "{name} applies again to:\n{}", case.after);
+        }
+    }
+}
+
+const SEARCHES: &[&str] = &["block-size", "tile-size"];
+
+#[test]
+fn it_does_not_apply_where_its_file_forbids() {
+    for (name, _) in FILES {
+        let catalog = only(name);
+        for case in &catalog.hypotheses[0].entry.must_not {
+            let code = Code::parse(&case.text).expect("a tree");
+            assert_eq!(code.errors(), 0, "{name}: the text of a test does not parse:\n{}", case.text);
+            let (found, ruled_out) = catalog.look(&code, None);
+            let keys: Vec<_> = found.iter().map(|found| &found.hypothesis.key).collect();
+            assert!(keys.is_empty(), "{name}: {keys:?} although: {}\n{}", case.reason, case.text);
+            let reasons: Vec<_> = ruled_out.iter().map(|ruling| ruling.reason.as_str()).collect();
+            let said = reasons.iter().any(|reason| reason.contains(&case.ruled_out)) || case.ruled_out.is_empty();
+            assert!(said, "{name}: `{}` is not among {reasons:?}", case.ruled_out);
+        }
+    }
+}
