@@ -8,6 +8,7 @@
 //! - Nothing is written beside the user's files: builds live in the cache and in temporary folders.
 #![warn(missing_docs)]
 
+pub mod benchmark;
 pub mod cancel;
 pub mod codegen;
 pub mod error;

@@ -1,0 +1,66 @@
+// Time, read twice: from the system's monotonic clock and from the processor's counter, which no library call stands for.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace ks {
+
+inline double clock_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+inline uint64_t counter() {
+#if defined(__x86_64__)
+    unsigned core;
+    return __rdtscp(&core);
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    asm volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return static_cast<uint64_t>(clock_ns());
+#endif
+}
+
+// Nanoseconds a tick of the counter: the median of a few short looks, taken before code under test is loaded.
+inline double measure_tick_ns() {
+    double ticks[7];
+    for (double& tick : ticks) {
+        const uint64_t first = counter();
+        const double start = clock_ns();
+        while (clock_ns() - start < 300e3) {
+        }
+        const double end = clock_ns();
+        tick = (end - start) / static_cast<double>(counter() - first);
+    }
+    std::sort(ticks, ticks + 7);
+    return ticks[3];
+}
+
+struct Span {
+    double clock_ns = 0, counter_ns = 0;
+};
+
+class Stopwatch {
+  public:
+    explicit Stopwatch(double tick_ns) : tick_ns_(tick_ns), ticks_(counter()), start_ns_(clock_ns()) {}
+    Span stop() const {
+        const double end_ns = clock_ns();
+        return {end_ns - start_ns_, static_cast<double>(counter() - ticks_) * tick_ns_};
+    }
+
+  private:
+    double tick_ns_;
+    uint64_t ticks_;
+    double start_ns_;
+};
+
+}  // namespace ks

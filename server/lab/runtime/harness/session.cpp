@@ -1,0 +1,286 @@
+#include "session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report.h"
+
+namespace ks {
+namespace {
+
+constexpr double shortest_sample_ns = 50e3;
+constexpr size_t most_slots = 64;
+constexpr size_t most_slot_bytes = 64u << 20;
+constexpr size_t batch = 10;  // pairs between two looks at the interval
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
+}
+
+// Half width of the distribution-free 95% interval of the median, or infinity for fewer than six values.
+double half_width(std::vector<double> values) {
+    if (values.size() < 6) return INFINITY;
+    std::sort(values.begin(), values.end());
+    const double count = static_cast<double>(values.size());
+    const double rank = std::max(0.0, std::floor(count / 2 - 0.98 * std::sqrt(count)) - 1);
+    const size_t low = static_cast<size_t>(rank);
+    return 0.5 * (values[values.size() - 1 - low] - values[low]);
+}
+
+}  // namespace
+
+Session::Session(const Plan& plan, const Trusted& trusted, const std::vector<Object>& objects, const Shape& shape,
+                 double tick_ns, Random& random)
+    : plan_(plan), trusted_(trusted), objects_(objects), shape_(shape), tick_ns_(tick_ns), random_(random),
+      samples_(objects.size()), flush_(plan.flush_bytes) {}
+
+void Session::add_slot() {
+    auto slot = std::make_unique<Slot>();
+    slot->arguments.resize(plan_.arguments.size());
+    for (size_t index = 0; index < plan_.arguments.size(); index++) {
+        const Argument& argument = plan_.arguments[index];
+        if (!argument.is_buffer()) continue;
+        const long long count = trusted_.count(static_cast<int>(index), shape_.parameters.data());
+        if (count < 0 || count > (1ll << 40)) {
+            report("count", format("{\"shape\":%d,\"argument\":%s,\"count\":%lld}", shape_.index,
+                                   quoted(argument.name).c_str(), count));
+            _exit(71);
+        }
+        slot->buffers.emplace_back(argument, static_cast<size_t>(count));
+        slot->positions.push_back(static_cast<int>(index));
+    }
+    slots_.push_back(std::move(slot));
+}
+
+void Session::renew() {
+    const long long* shape = shape_.parameters.data();
+    for (auto& slot : slots_) {
+        for (size_t index = 0; index < slot->buffers.size(); index++) {
+            Buffer& buffer = slot->buffers[index];
+            const int position = slot->positions[index];
+            FillRule rule;
+            rule.kind = buffer.argument().fill;
+            rule.first = trusted_.fill(position, 0, shape);
+            rule.second = trusted_.fill(position, 1, shape);
+            rule.shape = shape;
+            rule.element = trusted_.element;
+            rule.argument = position;
+            Random stream(random_.next());
+            buffer.renew(rule, stream);
+            slot->arguments[static_cast<size_t>(position)] = buffer.device();
+        }
+    }
+}
+
+std::string Session::place(size_t which, const Buffer& buffer) const {
+    return format("\"which\":\"%s\",\"shape\":%d,\"argument\":%s", objects_[which].name.c_str(), shape_.index,
+                  quoted(buffer.argument().name).c_str());
+}
+
+void Session::flush_cache() {
+    for (size_t index = 0; index < flush_.size(); index += 64) flush_[index]++;
+    asm volatile("" ::"r"(flush_.data()) : "memory");
+}
+
+bool Session::timed_run(size_t which, Span& span) {
+    const Object& object = objects_[which];
+    report("running", format("{\"which\":\"%s\",\"shape\":%d}", object.name.c_str(), shape_.index));
+    for (auto& slot : slots_) {
+        for (Buffer& buffer : slot->buffers) buffer.upload();
+    }
+    need(hipDeviceSynchronize(), "hipDeviceSynchronize");
+    (void)hipGetLastError();
+    flush_cache();
+
+    const Stopwatch watch(tick_ns_);
+    for (auto& slot : slots_) object.run(slot->arguments.data(), shape_.parameters.data());
+    const hipError_t synchronized = hipDeviceSynchronize();
+    span = watch.stop();
+
+    const bool on_time = synchronized != hipSuccess || !late_writes(which);
+    const hipError_t launched = hipGetLastError();
+    const hipError_t status = synchronized != hipSuccess ? synchronized : launched;
+    if (status != hipSuccess) {
+        report("error", format("{\"which\":\"%s\",\"shape\":%d,\"status\":%d,\"text\":%s}", object.name.c_str(),
+                               shape_.index, static_cast<int>(status), quoted(hipGetErrorString(status)).c_str()));
+        return false;
+    }
+    return on_time && inspect(which);
+}
+
+// Reads a few elements at once after the clock stopped, then everything: they must agree.
+bool Session::late_writes(size_t which) {
+    spots_.clear();
+    for (int attempt = 0; attempt < 16; attempt++) {
+        const size_t slot = random_.below(slots_.size());
+        const size_t index = random_.below(slots_[slot]->buffers.size());
+        const Buffer& buffer = slots_[slot]->buffers[index];
+        if (!buffer.argument().is_written() || buffer.elements() == 0) continue;
+        const size_t size = size_of(buffer.argument().type);
+        Spot spot{slot, index, size * random_.below(buffer.elements()), size, {}};
+        need(hipMemcpy(spot.value, buffer.device() + spot.offset, size, hipMemcpyDeviceToHost), "hipMemcpy");
+        spots_.push_back(spot);
+    }
+    for (auto& slot : slots_) {
+        for (Buffer& buffer : slot->buffers) {
+            if (buffer.argument().is_written()) buffer.download(buffer.result(static_cast<int>(which)).room(buffer.bytes()));
+        }
+    }
+    for (const Spot& spot : spots_) {
+        Buffer& buffer = slots_[spot.slot]->buffers[spot.buffer];
+        const char* copy = buffer.result(static_cast<int>(which)).room(buffer.bytes());
+        if (std::memcmp(copy + spot.offset, spot.value, spot.bytes) == 0) continue;
+        report("late", "{" + place(which, buffer) + "}");
+        return true;
+    }
+    return false;
+}
+
+// Guard zones, unchanged inputs; then hides the results.
+bool Session::inspect(size_t which) {
+    std::vector<char> now;
+    for (auto& slot : slots_) {
+        for (Buffer& buffer : slot->buffers) {
+            long long offset;
+            if (buffer.guard_broken(offset)) {
+                report("guard", format("{%s,\"offset\":%lld,\"bytes\":%zu}", place(which, buffer).c_str(), offset,
+                                       buffer.bytes()));
+                return false;
+            }
+            if (buffer.argument().is_written()) {
+                buffer.result(static_cast<int>(which)).hide(random_.next());
+                continue;
+            }
+            now.resize(buffer.bytes());
+            buffer.download(now.data());
+            if (std::memcmp(now.data(), buffer.fresh().data(), buffer.bytes()) != 0) {
+                report("modified", "{" + place(which, buffer) + "}");
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Runs the reference on the slot's fresh inputs: on host memory where the benchmark has a function, else the original.
+void Session::run_reference(Slot& slot, std::vector<std::vector<char>>& expected) {
+    expected.clear();
+    if (trusted_.reference) {
+        std::vector<void*> arguments(slot.arguments.size());
+        for (Buffer& buffer : slot.buffers) expected.push_back(buffer.fresh());
+        for (size_t index = 0; index < slot.buffers.size(); index++) {
+            arguments[static_cast<size_t>(slot.positions[index])] = expected[index].data();
+        }
+        trusted_.reference(arguments.data(), shape_.parameters.data());
+        return;
+    }
+    for (Buffer& buffer : slot.buffers) buffer.upload();
+    trusted_.run(slot.arguments.data(), shape_.parameters.data());
+    need(hipDeviceSynchronize(), "the original version");
+    need(hipGetLastError(), "the original version");
+    for (Buffer& buffer : slot.buffers) {
+        expected.emplace_back(buffer.bytes());
+        buffer.download(expected.back().data());
+    }
+}
+
+// Compares the results of all objects with the reference, which runs only now: there is nothing to peek at before.
+bool Session::check_all() {
+    std::vector<std::vector<char>> expected;
+    for (auto& slot : slots_) {
+        report("running", format("{\"which\":\"reference\",\"shape\":%d}", shape_.index));
+        run_reference(*slot, expected);
+        for (size_t which = 0; which < objects_.size(); which++) {
+            for (size_t index = 0; index < slot->buffers.size(); index++) {
+                Buffer& buffer = slot->buffers[index];
+                const Argument& argument = buffer.argument();
+                if (!argument.is_written()) continue;
+                const Mismatch found = compare(argument.type, buffer.result(static_cast<int>(which)).reveal(),
+                                               expected[index].data(), buffer.elements(), argument.tolerance);
+                if (found.wrong > 0) {
+                    report("wrong", format("{%s,\"index\":%zu,\"got\":\"%s\",\"expected\":\"%s\",\"wrong\":%zu,"
+                                           "\"elements\":%zu,\"max_error\":\"%.6g\"}",
+                                           place(which, buffer).c_str(), found.first, found.got.c_str(),
+                                           found.expected.c_str(), found.wrong, buffer.elements(), found.max_error));
+                    return false;
+                }
+                if (buffer.elements() > 0 && found.nan == buffer.elements()) {
+                    report("useless", "{" + place(which, buffer) + "}");
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+bool Session::round(bool must_check, std::vector<Span>& spans) {
+    renew();
+    spans.assign(objects_.size(), {});
+    const size_t first = random_.below(objects_.size());
+    run_ns_ = 0;
+    for (size_t turn = 0; turn < objects_.size(); turn++) {
+        const size_t which = (first + turn) % objects_.size();
+        if (!timed_run(which, spans[which])) return false;
+        run_ns_ += spans[which].clock_ns;
+    }
+    // Where checking costs far more than running, chance decides afterwards which rounds are checked.
+    const double share = check_ns_ == 0 ? 1.0 : std::clamp(4.0 * run_ns_ / check_ns_, 0.1, 1.0);
+    if (!must_check && random_.unit() >= share) return true;
+    const double start = clock_ns();
+    const bool right = check_all();
+    check_ns_ = clock_ns() - start;
+    return right;
+}
+
+// Adds slots until a sample of the faster object is long enough for the clock.
+bool Session::calibrate() {
+    double shortest = INFINITY;
+    std::vector<Span> spans;
+    for (int attempt = 0; attempt < 3; attempt++) {
+        if (!round(attempt == 0, spans)) return false;
+        for (const Span& span : spans) shortest = std::min(shortest, span.clock_ns);
+        if (shortest >= shortest_sample_ns) break;
+    }
+    size_t slot_bytes = 1;
+    for (const Buffer& buffer : slots_[0]->buffers) slot_bytes += buffer.bytes();
+    const double wanted = std::ceil(shortest_sample_ns / std::max(shortest, 1.0));
+    const size_t most = std::clamp(most_slot_bytes / slot_bytes, size_t{1}, most_slots);
+    while (slots_.size() < most && static_cast<double>(slots_.size()) < wanted) add_slot();
+    check_ns_ = 0;
+    return slots_.size() == 1 || round(true, spans);
+}
+
+bool Session::narrow_enough() const {
+    std::vector<double> logs(samples_[0].size());
+    const double middle = std::log(median(samples_[0]));
+    for (size_t pair = 0; pair < logs.size(); pair++) {
+        logs[pair] = std::log(samples_[0][pair]) - (objects_.size() > 1 ? std::log(samples_[1][pair]) : middle);
+    }
+    return half_width(logs) <= plan_.half_width;
+}
+
+bool Session::run(double budget_ns) {
+    const double start = clock_ns();
+    add_slot();
+    if (!calibrate()) return false;
+    std::vector<Span> spans;
+    for (size_t pair = 0; pair < plan_.most_pairs; pair++) {
+        // The interval is looked at after whole batches only, and only its width: stopping picks no winner.
+        const bool spent = clock_ns() - start >= budget_ns;
+        const bool enough = pair >= plan_.least_pairs && (spent || (pair % batch == 0 && narrow_enough()));
+        if (!round(enough || pair + 1 == plan_.most_pairs, spans)) return false;
+        const double calls = static_cast<double>(slots_.size());
+        for (size_t which = 0; which < objects_.size(); which++) {
+            samples_[which].push_back(spans[which].clock_ns / calls);
+            report("sample", format("{\"shape\":%d,\"pair\":%zu,\"which\":\"%s\",\"ns\":%.3f,\"counter_ns\":%.3f}",
+                                    shape_.index, pair, objects_[which].name.c_str(), spans[which].clock_ns / calls,
+                                    spans[which].counter_ns / calls));
+        }
+        if (enough) break;
+    }
+    return true;
+}
+
+}  // namespace ks
