@@ -15,6 +15,7 @@ mod entry;
 mod loops;
 mod place;
 mod rewrites;
+mod stretches;
 mod template;
 #[cfg(test)]
 mod tests;

@@ -45,13 +45,11 @@ impl<'c> Place<'c> {
 
     /// Fills `{capture}`, `{kernel}` and the given words into a text.
     pub(crate) fn fill(&self, text: &str, words: &[(String, String)]) -> String {
-        let captured = self.captures.iter().map(|(name, node)| (*name, self.code.of(*node)));
         let named = words.iter().map(|(name, word)| (name.as_str(), word.as_str()));
         let kernel = std::iter::once(("kernel", self.kernel.name));
-        named
-            .chain(captured)
-            .chain(kernel)
-            .fold(text.to_owned(), |text, (name, word)| text.replace(&format!("{{{name}}}"), word))
+        let captured = self.captures.iter().map(|(name, node)| (*name, self.code.of(*node)));
+        let all = named.chain(kernel).chain(captured);
+        all.fold(text.to_owned(), |text, (name, word)| text.replace(&format!("{{{name}}}"), word))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The files of the catalog and the rewrites that they name.
 
 mod block_size;
+mod coarsen;
 
 use super::{Rewrite, template};
 
@@ -12,13 +13,14 @@ macro_rules! files {
     };
 }
 
-files!["block-size", "redundant-barrier", "unroll"];
+files!["block-size", "coarsen", "redundant-barrier", "unroll"];
 
 /// The rewrite that an entry asks for.
 pub(super) fn named(name: &str) -> Option<Rewrite> {
     Some(match name {
         "template" => template::rewrite,
         "block-size" => block_size::rewrite,
+        "coarsen" => coarsen::rewrite,
         _ => return None,
     })
 }
