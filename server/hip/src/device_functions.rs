@@ -1,0 +1,188 @@
+//! What is known of device functions that no file defines: HIP's own, the math library's, the compiler's.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Math functions without their `f`, `l` and `__` forms (HIP programming guide, "Math API").
+const MATH: &str = "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0 \
+    cyl_bessel_i1 div_rn divide erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim fdivide floor fma fmax fmin fmod \
+    frexp hypot ilogb isfinite isinf isnan j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround max min \
+    modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv pow powi rcbrt remainder remquo rhypot rint rnorm \
+    rnorm3d rnorm4d round rsqrt saturate scalbln scalbn signbit sin sincos sincospi sinh sinpi sqrt tan tanh tgamma trunc y0 y1 \
+    yn labs llabs umin umax ullmin ullmax llmin llmax fsqrt_rn fadd_rn fmul_rn fsub_rn fmaf_rn frcp_rn frsqrt_rn fdiv_rn \
+    sqrt_rn rcp_rn add_rn mul_rn sub_rn dadd_rn dmul_rn dsub_rn ddiv_rn drcp_rn dsqrt_rn fma_rn swap clamp lerp mad";
+
+/// Other functions that concern one work-item alone (the atomics order memory, but wait for nobody).
+const OTHERS: &str = "printf assert __assert_fail trap abort __trap clock clock64 wall_clock64 __clock64 __clock \
+    __popc __popcll __clz __clzll __ffs __ffsll __brev __brevll __mul24 __umul24 __mulhi __umulhi __mul64hi __umul64hi \
+    __sad __usad __hadd __rhadd __uhadd __urhadd __byte_perm __funnelshift_l __funnelshift_r __funnelshift_lc \
+    __funnelshift_rc __bitextract_u32 __bitextract_u64 __bitinsert_u32 __bitinsert_u64 __fns32 __fns64 __lastbit_u32_u32 \
+    __ldg __ldcg __ldca __ldcs __ldlu __ldcv __stwb __stcg __stcs __stwt __threadfence __threadfence_block \
+    __threadfence_system __lane_id __smid memcpy memset memmove strlen strcpy malloc free __builtin_nontemporal_load \
+    __builtin_nontemporal_store __builtin_assume __builtin_expect __builtin_unreachable __builtin_assume_aligned \
+    __builtin_popcount __builtin_popcountll __builtin_clz __builtin_clzll __builtin_ctz __builtin_ctzll __builtin_ffs \
+    __builtin_memcpy __builtin_bit_cast __builtin_convertvector __builtin_shufflevector __builtin_fabsf __builtin_fmaf \
+    __builtin_isnan __builtin_inff __builtin_huge_valf __builtin_nanf __builtin_elementwise_max __builtin_elementwise_min \
+    __builtin_elementwise_abs threadIdx blockIdx blockDim gridDim dim3 hipThreadIdx_x hipBlockIdx_x get make_tuple make_pair \
+    forward move declval bit_cast real imag conj hipCadd hipCsub hipCmul hipCdiv hipCabs hipCfma hipCaddf hipCsubf hipCmulf \
+    hipCdivf hipCabsf hipCfmaf make_hipComplex make_hipFloatComplex make_hipDoubleComplex hipCreal hipCrealf hipCimag \
+    hipCimagf numeric_limits infinity lowest epsilon quiet_NaN is_same is_same_v HIP_DYNAMIC_SHARED \
+    hipGetBlockDim hipGetThreadIdx __hmul __hsub __hdiv __hfma __hneg __habs __hadd2 __hmul2 __hsub2 __hfma2 __h2div __hneg2 \
+    __heq __hne __hlt __hle __hgt __hge __hmax __hmin __hisnan __hisinf hexp hexp2 hlog hlog2 hsqrt hrsqrt hrcp hsin hcos \
+    hfloor hceil hrint htrunc h2exp h2sqrt h2rsqrt h2rcp __low2half __high2half __low2float __high2float __halves2half2 \
+    __lows2half2 __highs2half2 __lowhigh2highlow __low2half2 __high2half2 __half2half2 __half22float2 __float22half2_rn \
+    __hadd_sat __hmul_sat __hsub_sat";
+
+/// Keywords that may stand before a parenthesis.
+const KEYWORDS: &str = "if for while switch return sizeof alignof decltype static_cast reinterpret_cast const_cast \
+    dynamic_cast static_assert alignas __align__ __attribute__ __launch_bounds__ noexcept else do case typeid constexpr \
+    auto template typename operator defined requires throw _Pragma __pragma __declspec new delete co_return and or not";
+
+/// Words that are types or parts of types.
+const TYPES: &str = "void bool char short int long float double unsigned signed size_t ptrdiff_t half __half __half2 half2 \
+    _Float16 uint ushort uchar ulong hipFloatComplex hipDoubleComplex hipComplex __hip_bfloat16 hip_bfloat16 __hip_bfloat162 \
+    bfloat16 __hip_fp8_e4m3_fnuz __hip_fp8_e4m3 pair tuple array complex integral_constant clock_t uintptr_t intptr_t";
+
+fn set(words: &'static str) -> HashSet<&'static str> {
+    words.split_ascii_whitespace().collect()
+}
+
+static MATH_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| set(MATH));
+static OTHER_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| set(OTHERS));
+static KEYWORD_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| set(KEYWORDS));
+static TYPE_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| set(TYPES));
+
+/// `word` is a keyword that may stand before a parenthesis without being a call.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORD_SET.contains(word)
+}
+
+/// `word` names a type of the language or of HIP.
+pub(crate) fn is_type(word: &str) -> bool {
+    let fixed_width = word.ends_with("_t") && word.contains("int");
+    TYPE_SET.contains(word) || fixed_width || is_vector_type(word)
+}
+
+/// `float4`, `uint2`, `longlong1`.
+pub(crate) fn is_vector_type(word: &str) -> bool {
+    let element = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let count = &word[element.len()..];
+    let element = element.trim_start_matches('u');
+    matches!(count, "1" | "2" | "3" | "4" | "8" | "16")
+        && matches!(element, "char" | "short" | "int" | "long" | "longlong" | "float" | "double" | "half")
+}
+
+/// `word` is a function that no file defines and of which it is known that it concerns one work-item alone.
+pub(crate) fn is_independent(word: &str) -> bool {
+    let plain = word.trim_start_matches("__");
+    let stem = plain.strip_suffix(['f', 'l']).unwrap_or(plain);
+    MATH_SET.contains(plain)
+        || MATH_SET.contains(stem)
+        || OTHER_SET.contains(word)
+        || is_atomic(word)
+        || word.starts_with("make_") && is_vector_type(&word[5..])
+        || is_conversion(word)
+        || is_independent_builtin(word)
+}
+
+/// `word` is an atomic operation on memory.
+pub(crate) fn is_atomic(word: &str) -> bool {
+    ["atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_", "__atomic_", "__sync_"]
+        .iter()
+        .any(|p| word.starts_with(p))
+}
+
+/// `__float2half_rn`, `__int_as_float`, `__double2int_rz`, `__bfloat162float`.
+fn is_conversion(word: &str) -> bool {
+    let Some(plain) = word.strip_prefix("__") else { return false };
+    let from =
+        ["float", "double", "int", "uint", "ll", "ull", "half", "short", "ushort", "longlong", "bfloat16", "hiloint"];
+    from.iter()
+        .any(|from| plain.strip_prefix(from).is_some_and(|rest| rest.starts_with('2') || rest.starts_with("_as_")))
+}
+
+fn is_independent_builtin(word: &str) -> bool {
+    let Some(builtin) = word.strip_prefix("__builtin_amdgcn_") else { return false };
+    let independent = [
+        "workitem_id",
+        "workgroup_id",
+        "workgroup_size",
+        "grid_size",
+        "s_memtime",
+        "s_memrealtime",
+        "rcp",
+        "rsq",
+        "sqrt",
+        "fmed3",
+        "sad_",
+        "perm",
+        "cvt_",
+        "ubfe",
+        "sbfe",
+        "alignbit",
+        "alignbyte",
+        "exp2",
+        "log",
+        "sin",
+        "cos",
+        "fract",
+        "ldexp",
+        "frexp",
+        "class",
+        "div_",
+        "trig_preop",
+        "fmul_legacy",
+        "fdot2",
+        "sdot",
+        "udot",
+        "lerp",
+        "wavefrontsize",
+    ];
+    // A cross-lane permute shares its prefix with the byte permute.
+    let crosses = ["permlane"].iter().any(|prefix| builtin.starts_with(prefix));
+    !crosses && independent.iter().any(|prefix| builtin.starts_with(prefix))
+}
+
+/// `word` alone shows that work-items wait for or hand values to each other, or that nobody can tell.
+pub(crate) fn is_exchange(word: &str) -> bool {
+    let prefixes = [
+        "__syncthreads",
+        "__shfl",
+        "__ballot",
+        "__any",
+        "__all",
+        "__activemask",
+        "__syncwarp",
+        "__match_",
+        "__reduce_",
+        "__barrier",
+        "__work_group_barrier",
+        "__builtin_amdgcn_",
+        "__builtin_nvvm",
+        "__llvm_amdgcn",
+        "__ockl_",
+        "__nvvm_",
+        "cooperative_groups",
+        "__hip_ds_",
+        "__hip_move_dpp",
+        "__hip_cg",
+    ];
+    prefixes.iter().any(|prefix| word.starts_with(prefix)) && !is_independent_builtin(word)
+        || matches!(
+            word,
+            "asm"
+                | "__asm__"
+                | "__asm"
+                | "volatile"
+                | "__volatile__"
+                | "goto"
+                | "this_thread_block"
+                | "this_grid"
+                | "tiled_partition"
+                | "coalesced_threads"
+                | "thread_block"
+                | "grid_group"
+                | "multi_grid_group"
+                | "wmma"
+        )
+}

@@ -1,0 +1,205 @@
+//! A text under edit.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ropey::Rope;
+use tree_sitter::{InputEdit, Point, Tree};
+
+use crate::code::Code;
+use crate::kernels::Kernel;
+use crate::language::Language;
+use crate::position::{Position, PositionEncoding, offset, position};
+use crate::shadow::shadow;
+use crate::syntax::{FULL_PARSE_BUDGET, Syntax, parse_tree};
+
+/// How long the re-parse after a change may take; text that needs more keeps no tree until [`Document::reparse`].
+pub const CHANGE_BUDGET: Duration = Duration::from_millis(100);
+
+/// One change, as the Language Server Protocol sends it: `range` is replaced by `text`; without a range all is replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What is replaced, in positions of the text as earlier changes left it.
+    pub range: Option<Range<Position>>,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
+/// A text under edit: rope, version, last parse.
+///
+/// Positions past a line's end are clamped to it, lines past the end to the end; no change makes it panic.
+#[derive(Debug)]
+pub struct Document {
+    rope: Rope,
+    version: i32,
+    syntax: Arc<Syntax>,
+    /// The tree as tree-sitter wants it for the next incremental parse; `None` after a parse ran out of time.
+    tree: Option<Tree>,
+    /// Kernels of the last text whose brackets matched, carried along with the edits since.
+    last_good: Vec<Kernel>,
+}
+
+impl Document {
+    /// Opens `text` as `version`.
+    pub fn new(text: &str, version: i32) -> Self {
+        let syntax = Arc::new(Syntax::parse(text));
+        let tree = syntax.tree_is_current().then(|| syntax.tree().clone());
+        Self { rope: Rope::from_str(text), version, syntax, tree, last_good: Vec::new() }
+    }
+
+    /// Version of the text, as the client counts.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// The text as a rope.
+    pub fn rope(&self) -> &Rope {
+        &self.rope
+    }
+
+    /// The grammar in use.
+    pub fn language(&self) -> Language {
+        self.syntax.language()
+    }
+
+    /// The snapshot of the current text.
+    pub fn syntax(&self) -> &Arc<Syntax> {
+        &self.syntax
+    }
+
+    /// The snapshot of the current text, to keep.
+    pub fn snapshot(&self) -> Arc<Syntax> {
+        self.syntax.clone()
+    }
+
+    /// Byte of a position; clamped into the text.
+    pub fn offset(&self, position: Position, encoding: PositionEncoding) -> usize {
+        offset(&self.rope, position, encoding)
+    }
+
+    /// Position of a byte; clamped into the text.
+    pub fn position(&self, at: usize, encoding: PositionEncoding) -> Position {
+        position(&self.rope, at, encoding)
+    }
+
+    /// Applies `changes` in order, each to the text that the one before left, and parses the result incrementally.
+    pub fn apply(&mut self, changes: &[Change], encoding: PositionEncoding, version: i32) {
+        self.version = version;
+        self.remember_good();
+        for change in changes {
+            self.change(change, encoding);
+        }
+        self.refresh();
+    }
+
+    /// Parses the text from scratch: an incremental tree is not always that of a fresh parse. To be called when the user
+    /// pauses, before anything is anchored to the tree.
+    pub fn reparse(&mut self) {
+        self.syntax = Arc::new(Syntax::parse_within(self.syntax.text().clone(), FULL_PARSE_BUDGET));
+        self.tree = self.syntax.tree_is_current().then(|| self.syntax.tree().clone());
+    }
+
+    /// The kernels to show: those of the current text and, while its brackets do not match, those of the last text that was
+    /// whole and are missing or cut short now, carried along with the edits since.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        let mut kernels = self.syntax.kernels().to_vec();
+        if self.syntax.is_balanced() {
+            return kernels;
+        }
+        for kept in &self.last_good {
+            match kernels.iter_mut().find(|kernel| kernel.qualified_name == kept.qualified_name) {
+                Some(present) if present.complete => {}
+                Some(present) => *present = kept.clone(),
+                None => kernels.push(kept.clone()),
+            }
+        }
+        for kernel in &mut kernels {
+            kernel.line = self.syntax.line_of(kernel.name_range.start);
+            kernel.end_line = self.syntax.line_of(kernel.range.end.saturating_sub(1));
+        }
+        kernels.sort_by_key(|kernel| kernel.range.start);
+        kernels
+    }
+
+    fn remember_good(&mut self) {
+        if self.syntax.is_balanced()
+            && let Some(kernels) = self.syntax.kernels_if_read()
+        {
+            self.last_good = kernels.to_vec();
+        }
+    }
+
+    fn change(&mut self, change: &Change, encoding: PositionEncoding) {
+        let Some(range) = &change.range else {
+            self.rope = Rope::from_str(&change.text);
+            self.last_good.clear();
+            return;
+        };
+        let start = self.offset(range.start, encoding);
+        let end = self.offset(range.end, encoding).max(start);
+        let chars = self.rope.byte_to_char(start)..self.rope.byte_to_char(end);
+        self.rope.remove(chars.clone());
+        self.rope.insert(chars.start, &change.text);
+        let new_end = start + change.text.len();
+        let carry = |at: usize| match at {
+            at if at <= start => at,
+            at if at >= end => at - end + new_end,
+            _ => start,
+        };
+        self.last_good.iter_mut().for_each(|kernel| kernel.map_positions(&carry));
+        self.last_good.retain(|kernel| !kernel.name_range.is_empty());
+    }
+
+    /// Reads the rope anew: tokens and shadow in full, the tree from the old one.
+    fn refresh(&mut self) {
+        let code = Code::new(self.rope.to_string().into());
+        let shadow: Arc<str> = shadow(&code).into();
+        let language = Language::of(&code);
+        let old = self.tree.take().filter(|_| language == self.syntax.language());
+        let old = old.map(|mut tree| {
+            if let Some(edit) = difference(self.syntax.shadow(), &shadow) {
+                tree.edit(&edit);
+            }
+            tree
+        });
+        let tree = parse_tree(language, &shadow, old.as_ref(), CHANGE_BUDGET);
+        self.tree = tree.clone();
+        self.syntax = Arc::new(Syntax::from_parts(code, shadow, language, tree));
+    }
+}
+
+/// The one edit that makes `new` of `old`; `None` if they are equal.
+fn difference(old: &str, new: &str) -> Option<InputEdit> {
+    if old == new {
+        return None;
+    }
+    let (a, b) = (old.as_bytes(), new.as_bytes());
+    let mut start = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut same = a[start..].iter().rev().zip(b[start..].iter().rev()).take_while(|(x, y)| x == y).count();
+    while !old.is_char_boundary(a.len() - same) || !new.is_char_boundary(b.len() - same) {
+        same -= 1;
+    }
+    let (old_end, new_end) = (a.len() - same, b.len() - same);
+    let start_position = advance(Point::new(0, 0), &a[..start]);
+    Some(InputEdit {
+        start_byte: start,
+        old_end_byte: old_end,
+        new_end_byte: new_end,
+        start_position,
+        old_end_position: advance(start_position, &a[start..old_end]),
+        new_end_position: advance(start_position, &b[start..new_end]),
+    })
+}
+
+/// tree-sitter's point `bytes` after `from`: rows end in `\n` alone, columns are bytes.
+fn advance(from: Point, bytes: &[u8]) -> Point {
+    let rows = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    match bytes.iter().rposition(|&byte| byte == b'\n') {
+        Some(last) => Point::new(from.row + rows, bytes.len() - last - 1),
+        None => Point::new(from.row, from.column + bytes.len()),
+    }
+}

@@ -1,0 +1,247 @@
+//! Fingerprints: hashes of a kernel's tokens and of all that it uses in the file.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::ops::Range;
+
+use crate::code::Code;
+use crate::items::{Item, ItemKind};
+use crate::lexer::{Directive, DirectiveKind, Token, TokenKind};
+
+/// Hash of the tokens (no comments, no white space) of a kernel and of what it uses in the file: functions, types,
+/// macros, constants, globals, and the conditions they stand under.
+///
+/// Formatting keeps it; a changed constant or helper changes it; an unrelated function does not.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint([u8; 16]);
+
+impl Fingerprint {
+    /// The 16 bytes of the hash.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// A part of the file that a name can stand for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Part {
+    Item(usize),
+    Directive(usize),
+}
+
+/// What each name of the file stands for, and what each part uses.
+pub(crate) struct Uses<'a> {
+    code: &'a Code,
+    items: &'a [Item],
+    by_name: HashMap<&'a str, Vec<Part>>,
+    operators: Vec<usize>,
+    conditionals: Vec<Conditional>,
+}
+
+/// An `#if` group: the tokens it spans and its conditions.
+struct Conditional {
+    range: Range<usize>,
+    directives: Vec<usize>,
+}
+
+impl<'a> Uses<'a> {
+    pub fn new(code: &'a Code, items: &'a [Item]) -> Self {
+        let mut by_name: HashMap<&str, Vec<Part>> = HashMap::new();
+        let mut operators = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let name = item.name(code);
+            if item.kind == ItemKind::Other || item.kind == ItemKind::Instantiation || name.is_empty() {
+                continue;
+            }
+            if name.starts_with("operator") {
+                operators.push(index);
+            }
+            by_name.entry(name).or_default().push(Part::Item(index));
+            for other in further_names(code, item) {
+                by_name.entry(other).or_default().push(Part::Item(index));
+            }
+        }
+        for (index, directive) in code.lexed.directives.iter().enumerate() {
+            if let Some(name) = directive.macro_name() {
+                by_name.entry(name.text(&code.text)).or_default().push(Part::Directive(index));
+            }
+        }
+        Self { code, items, by_name, operators, conditionals: conditionals(code) }
+    }
+
+    /// What `name` stands for in the file.
+    pub fn parts_of(&self, name: &str) -> &[Part] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The part and everything in the file that it can reach through names.
+    pub fn closure(&self, start: usize) -> BTreeSet<Part> {
+        let mut seen = BTreeSet::from([Part::Item(start)]);
+        let mut open = vec![Part::Item(start)];
+        while let Some(part) = open.pop() {
+            let mut reached: Vec<Part> = Vec::new();
+            for token in self.tokens(part) {
+                reached.extend(self.parts_of(token.text(&self.code.text)));
+            }
+            for directive in self.conditions(part) {
+                for token in &self.code.lexed.directives[directive].tokens {
+                    reached.extend(self.parts_of(token.text(&self.code.text)));
+                }
+            }
+            if matches!(part, Part::Item(index) if self.items[index].kind == ItemKind::Type) {
+                reached.extend(self.operators_on(part));
+            }
+            open.extend(reached.into_iter().filter(|&part| seen.insert(part)));
+        }
+        seen
+    }
+
+    /// The fingerprint of the item at `index`.
+    pub fn fingerprint(&self, index: usize) -> Fingerprint {
+        let mut hasher = blake3::Hasher::new();
+        self.hash(Part::Item(index), &mut hasher);
+        let mut parts: Vec<(usize, Part)> = self
+            .closure(index)
+            .into_iter()
+            .filter(|&part| part != Part::Item(index))
+            .map(|p| (self.start(p), p))
+            .collect();
+        parts.sort_unstable();
+        for (_, part) in parts {
+            hasher.update(b"\0part\0");
+            self.hash(part, &mut hasher);
+        }
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Fingerprint(bytes)
+    }
+
+    fn hash(&self, part: Part, hasher: &mut blake3::Hasher) {
+        for directive in self.conditions(part) {
+            self.hash_tokens(&self.code.lexed.directives[directive].tokens, hasher);
+        }
+        match part {
+            Part::Item(_) => self.hash_tokens(&self.tokens(part), hasher),
+            Part::Directive(index) => {
+                // `#define F(x)` and `#define F (x)` differ only in white space.
+                let (head, function_like) = self.code.lexed.directives[index].macro_head(&self.code.text);
+                hasher.update(&[u8::from(function_like), head as u8]);
+                self.hash_tokens(&self.code.lexed.directives[index].tokens, hasher);
+            }
+        }
+    }
+
+    fn hash_tokens(&self, tokens: &[Token], hasher: &mut blake3::Hasher) {
+        for token in tokens {
+            hasher.update(token.text(&self.code.text).as_bytes());
+            hasher.update(b"\0");
+        }
+    }
+
+    fn start(&self, part: Part) -> usize {
+        match part {
+            Part::Item(index) => self.code.bytes(&self.items[index].tokens).start,
+            Part::Directive(index) => self.code.lexed.directives[index].range.start,
+        }
+    }
+
+    /// Tokens of a part in order; directives within an item are among them.
+    pub fn tokens(&self, part: Part) -> Vec<Token> {
+        match part {
+            Part::Directive(index) => self.code.lexed.directives[index].tokens.clone(),
+            Part::Item(index) => {
+                let span = self.items[index].tokens.clone();
+                let mut tokens = self.code.lexed.tokens[span.clone()].to_vec();
+                let inner = self.code.directives_in(&span);
+                if !inner.is_empty() {
+                    tokens.extend(inner.iter().flat_map(directive_tokens));
+                    tokens.sort_by_key(|token| token.start);
+                }
+                tokens
+            }
+        }
+    }
+
+    /// Directives whose conditions decide whether the part is compiled.
+    fn conditions(&self, part: Part) -> Vec<usize> {
+        let start = self.start(part);
+        let around = self.conditionals.iter().filter(|c| c.range.start < start && start < c.range.end);
+        around
+            .flat_map(|c| c.directives.iter().copied())
+            .filter(|&at| self.code.lexed.directives[at].range.start < start)
+            .collect()
+    }
+
+    /// Operators whose parameters mention the type.
+    fn operators_on(&self, part: Part) -> Vec<Part> {
+        let Part::Item(index) = part else { return Vec::new() };
+        let name = self.items[index].name(self.code);
+        let mentions = |&&operator: &&usize| {
+            let parameters = self.items[operator].parameters;
+            parameters.is_some_and(|(open, close)| (open..close).any(|at| self.code.word(at) == name))
+        };
+        self.operators.iter().filter(mentions).map(|&operator| Part::Item(operator)).collect()
+    }
+}
+
+fn directive_tokens(directive: &Directive) -> impl Iterator<Item = Token> {
+    // The keyword counts too: `#if` turned into `#ifdef` is a change. It follows the `#` directly but for white space.
+    let hash =
+        Token { kind: TokenKind::Punct, start: directive.range.start as u32, end: directive.range.start as u32 + 1 };
+    std::iter::once(hash).chain(directive.tokens.iter().copied())
+}
+
+/// Names besides the first that an item introduces: enumerators, further declarators, `typedef struct {...} name`.
+fn further_names<'a>(code: &'a Code, item: &Item) -> Vec<&'a str> {
+    let identifiers = |tokens: Range<usize>| tokens.filter(|&at| code.is_identifier(at)).map(|at| code.word(at));
+    match (item.kind, item.body) {
+        (ItemKind::Type, Some((open, Some(close)))) => {
+            let is_enum = item.head_has(code, "enum");
+            let enumerators = if is_enum { open + 1..close } else { close..close };
+            identifiers(enumerators).chain(identifiers(close + 1..item.tokens.end)).collect()
+        }
+        (ItemKind::Variable, _) => {
+            let after_comma = item.tokens.clone().filter(|&at| code.word_before(at) == "," && code.is_identifier(at));
+            after_comma.map(|at| code.word(at)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn conditionals(code: &Code) -> Vec<Conditional> {
+    let mut found = Vec::new();
+    let mut open: Vec<Conditional> = Vec::new();
+    for (index, directive) in code.lexed.directives.iter().enumerate() {
+        match directive.kind {
+            DirectiveKind::If => {
+                open.push(Conditional { range: directive.range.start..code.text.len(), directives: vec![index] });
+            }
+            DirectiveKind::Else => {
+                if let Some(conditional) = open.last_mut() {
+                    conditional.directives.push(index);
+                }
+            }
+            DirectiveKind::Endif => {
+                if let Some(mut conditional) = open.pop() {
+                    conditional.range.end = directive.range.start;
+                    found.push(conditional);
+                }
+            }
+            _ => {}
+        }
+    }
+    found.extend(open);
+    found
+}

@@ -1,0 +1,546 @@
+//! Definitions and declarations at namespace and class level: functions, types, variables.
+//!
+//! The walk needs no grammar: a head of tokens ends in `;` or in a brace group, and the head says what it is. It survives
+//! unknown macros, `#if` branches and missing brackets, which is what a file under edit is made of.
+
+use std::ops::Range;
+
+use crate::code::Code;
+use crate::lexer::TokenKind;
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ItemKind {
+    /// Function with a body.
+    Function,
+    /// Function without a body.
+    Prototype,
+    /// Class, struct, union, enum, typedef, alias.
+    Type,
+    /// Variable at namespace level.
+    Variable,
+    /// Explicit instantiation of a template.
+    Instantiation,
+    /// `using namespace`, `static_assert`, stray macros.
+    Other,
+}
+
+/// One item; all positions are token indices.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub kind: ItemKind,
+    /// Tokens of the name within the text; may be several for `operator+`.
+    pub name: Range<usize>,
+    /// Enclosing namespaces and classes, and qualifiers in the name itself.
+    pub scope: Vec<String>,
+    /// Whole item.
+    pub tokens: Range<usize>,
+    /// From the start to the body or the end.
+    pub head: Range<usize>,
+    /// The parentheses around the parameters.
+    pub parameters: Option<(usize, usize)>,
+    /// The braces of the body; the closer is missing in broken text.
+    pub body: Option<(usize, Option<usize>)>,
+    /// The `<` and `>` of the innermost `template <...>`.
+    pub template: Option<(usize, usize)>,
+    /// An explicit specialisation: `template <>`.
+    pub specialisation: bool,
+}
+
+impl Item {
+    /// Name as written, without qualifiers.
+    pub fn name<'a>(&self, code: &'a Code) -> &'a str {
+        code.slice(&self.name)
+    }
+
+    /// Whether `word` stands in the head.
+    pub fn head_has(&self, code: &Code, word: &str) -> bool {
+        self.head.clone().any(|at| code.word(at) == word)
+    }
+}
+
+/// All items of a text, in order.
+pub(crate) fn items(code: &Code) -> Vec<Item> {
+    let mut finder = Finder { code, items: Vec::new() };
+    finder.scope(0, code.len(), &[]);
+    finder.lost_kernels();
+    finder.items.sort_by_key(|item| item.tokens.start);
+    finder.items
+}
+
+/// Names that may stand before `(` in a head without being the function's name.
+const ATTRIBUTES: [&str; 14] = [
+    "__launch_bounds__",
+    "__attribute__",
+    "__attribute",
+    "__declspec",
+    "alignas",
+    "__align__",
+    "noexcept",
+    "decltype",
+    "requires",
+    "throw",
+    "__cluster_dims__",
+    "__maxnreg__",
+    "explicit",
+    "static_assert",
+];
+
+const CONTROL: [&str; 12] =
+    ["if", "for", "while", "switch", "do", "else", "return", "catch", "sizeof", "try", "case", "default"];
+
+fn is_attribute(word: &str) -> bool {
+    ATTRIBUTES.contains(&word) || word.contains("LAUNCH_BOUNDS") || CONTROL.contains(&word)
+}
+
+struct Finder<'a> {
+    code: &'a Code,
+    items: Vec<Item>,
+}
+
+impl Finder<'_> {
+    /// Walks the declarations from `start` to `end`, which lie in the scope `path`.
+    fn scope(&mut self, start: usize, end: usize, path: &[String]) {
+        let code = self.code;
+        let mut head = start;
+        let mut at = start;
+        while at < end {
+            match code.word(at) {
+                ";" => {
+                    self.declaration(head..at, at + 1, path);
+                    at += 1;
+                    head = at;
+                }
+                "{" => {
+                    let after = self.braces(head, at, end, path);
+                    // An initialiser or a type's body: the declaration goes on to its semicolon.
+                    if after.ends_item {
+                        head = after.next;
+                    }
+                    at = after.next;
+                }
+                "}" | ")" | "]" => {
+                    at += 1;
+                    head = at;
+                }
+                "public" | "private" | "protected" if code.word(at + 1) == ":" => {
+                    at += 2;
+                    head = at;
+                }
+                "template" if code.word(at + 1) == "<" => {
+                    at = code.close_angle(at + 1).map_or(at + 2, |close| close + 1);
+                }
+                _ => at = code.skip(at),
+            }
+        }
+    }
+
+    fn braces(&mut self, head: usize, brace: usize, end: usize, path: &[String]) -> After {
+        let code = self.code;
+        let head = self.trim_head(head, brace);
+        let close = code.close(brace).filter(|&close| close < end);
+        let next = close.map_or(end, |close| close + 1);
+        match classify(code, head, brace) {
+            Head::Namespace(names) => {
+                let inner: Vec<String> = path.iter().cloned().chain(names).collect();
+                self.scope(brace + 1, close.unwrap_or(end), &inner);
+                After { next, ends_item: true }
+            }
+            Head::Function(function) => {
+                let scope = path.iter().cloned().chain(function.qualifiers.iter().cloned()).collect();
+                self.items.push(Item {
+                    kind: ItemKind::Function,
+                    name: function.name,
+                    scope,
+                    tokens: head..close.map_or(brace + 1, |close| close + 1),
+                    head: head..brace,
+                    parameters: Some(function.parameters),
+                    body: Some((brace, close)),
+                    template: function.template.last().copied(),
+                    specialisation: is_specialisation(&function.template),
+                });
+                // The body of a function whose brace is never closed is searched for the definitions after it.
+                After { next: if close.is_some() { next } else { brace + 1 }, ends_item: true }
+            }
+            Head::Type(name) => {
+                let semicolon = close.map_or(brace, |close| self.statement_end(close + 1, end));
+                let template = templates(code, head).0;
+                let text = code.slice(&name).to_owned();
+                self.items.push(Item {
+                    kind: ItemKind::Type,
+                    name,
+                    scope: path.to_vec(),
+                    tokens: head..(semicolon + 1).min(code.len()),
+                    head: head..brace,
+                    parameters: None,
+                    body: Some((brace, close)),
+                    template: template.last().copied(),
+                    specialisation: is_specialisation(&template),
+                });
+                let inner: Vec<String> = path.iter().cloned().chain([text]).collect();
+                self.scope(brace + 1, close.unwrap_or(end), &inner);
+                After { next: if close.is_some() { semicolon + 1 } else { end }, ends_item: true }
+            }
+            Head::Initialiser => After { next: close.map_or(brace + 1, |close| close + 1), ends_item: false },
+            Head::Block => After { next: close.map_or(brace + 1, |close| close + 1), ends_item: true },
+        }
+    }
+
+    /// The `;` that ends the statement at `at`, or the last token before a new item starts.
+    fn statement_end(&self, mut at: usize, end: usize) -> usize {
+        let from = at;
+        while at < end && at < from + 64 {
+            match self.code.word(at) {
+                ";" => return at,
+                "}" | "template" | "namespace" => break,
+                _ => at = self.code.skip(at),
+            }
+        }
+        from.saturating_sub(1)
+    }
+
+    fn declaration(&mut self, head: Range<usize>, end: usize, path: &[String]) {
+        let code = self.code;
+        let start = self.trim_head(head.start, head.end);
+        let head = start..head.end;
+        if head.is_empty() {
+            return;
+        }
+        let Declared { kind, name, parameters, template } = declared(code, &head);
+        self.items.push(Item {
+            kind,
+            name,
+            scope: path.to_vec(),
+            tokens: start..end,
+            head,
+            parameters,
+            body: None,
+            template: template.last().copied(),
+            specialisation: is_specialisation(&template),
+        });
+    }
+
+    /// Leaves out macros called without a semicolon before the declaration proper: `DECLARE(x)` on lines of its own.
+    fn trim_head(&self, start: usize, end: usize) -> usize {
+        let code = self.code;
+        let mut head = start;
+        while head + 2 < end && code.is_identifier(head) && !is_attribute(code.word(head)) && code.word(head + 1) == "("
+        {
+            let Some(close) = code.close(head + 1).filter(|&close| close + 1 < end) else { break };
+            let starts_item = matches!(code.word(close + 1), "template" | "namespace" | "extern" | "static" | "using")
+                || code.word(close + 1).starts_with("__global__");
+            if !starts_item {
+                break;
+            }
+            head = close + 1;
+        }
+        head
+    }
+
+    /// Kernels whose `__global__` no item covers: the walk lost its way, so each is read on its own.
+    fn lost_kernels(&mut self) {
+        let code = self.code;
+        let mut covered: Vec<Range<usize>> = self
+            .items
+            .iter()
+            .filter(|item| matches!(item.kind, ItemKind::Function | ItemKind::Prototype | ItemKind::Instantiation))
+            .map(|item| item.head.clone())
+            .collect();
+        covered.sort_by_key(|head| head.start);
+        for at in 0..code.len() {
+            if code.word(at) != "__global__" {
+                continue;
+            }
+            let before = covered.partition_point(|head| head.start <= at);
+            if before > 0 && covered[before - 1].contains(&at) {
+                continue;
+            }
+            if let Some(item) = self.lost_kernel(at) {
+                self.items.push(item);
+            }
+        }
+    }
+
+    fn lost_kernel(&self, marker: usize) -> Option<Item> {
+        let code = self.code;
+        let mut brace = marker;
+        while brace < code.len() && code.word(brace) != "{" {
+            if matches!(code.word(brace), ";" | "}") {
+                return None;
+            }
+            brace = code.skip(brace);
+        }
+        let mut head = marker;
+        while head > 0 && (code.is_identifier(head - 1) || code.kind(head - 1) == Some(TokenKind::Str)) {
+            head -= 1;
+        }
+        while code.word_before(head) == ">"
+            && let Some(open) = code.open_angle(head - 1)
+            && code.word_before(open) == "template"
+        {
+            head = open - 1;
+        }
+        let Head::Function(function) = classify(code, head, brace) else { return None };
+        let close = code.close(brace);
+        Some(Item {
+            kind: ItemKind::Function,
+            name: function.name,
+            scope: function.qualifiers,
+            tokens: head..close.map_or(brace + 1, |close| close + 1),
+            head: head..brace,
+            parameters: Some(function.parameters),
+            body: Some((brace, close)),
+            template: function.template.last().copied(),
+            specialisation: is_specialisation(&function.template),
+        })
+    }
+}
+
+struct After {
+    next: usize,
+    ends_item: bool,
+}
+
+fn is_specialisation(template: &[(usize, usize)]) -> bool {
+    template.last().is_some_and(|(open, close)| open + 1 == *close)
+}
+
+/// What the tokens before a `{` introduce.
+enum Head {
+    Namespace(Vec<String>),
+    Function(FunctionHead),
+    Type(Range<usize>),
+    Initialiser,
+    Block,
+}
+
+struct FunctionHead {
+    name: Range<usize>,
+    qualifiers: Vec<String>,
+    parameters: (usize, usize),
+    template: Vec<(usize, usize)>,
+}
+
+/// The `template <...>` prefixes at `head` and the first token after them.
+fn templates(code: &Code, mut head: usize) -> (Vec<(usize, usize)>, usize) {
+    let mut found = Vec::new();
+    while code.word(head) == "template"
+        && code.word(head + 1) == "<"
+        && let Some(close) = code.close_angle(head + 1)
+    {
+        found.push((head + 1, close));
+        head = close + 1;
+    }
+    (found, head)
+}
+
+fn classify(code: &Code, head: usize, brace: usize) -> Head {
+    let (template, start) = templates(code, head);
+    let first = code.word(start);
+    if first == "extern" && code.kind(brace - 1) == Some(TokenKind::Str) {
+        return Head::Namespace(Vec::new());
+    }
+    let namespace = (start..brace).find(|&at| code.word(at) == "namespace");
+    if let Some(at) = namespace.filter(|&at| at <= start + 3) {
+        let names = (at + 1..brace).filter(|&at| code.is_identifier(at) && !is_attribute(code.word(at)));
+        return Head::Namespace(names.map(|at| code.word(at).to_owned()).collect());
+    }
+    if let Some((name, parameters)) = function_name(code, start, brace) {
+        let qualifiers = qualifiers(code, name.start);
+        return Head::Function(FunctionHead { name, qualifiers, parameters, template });
+    }
+    if let Some(name) = type_name(code, start, brace) {
+        return Head::Type(name);
+    }
+    if start == brace || CONTROL.contains(&code.word(start)) {
+        return Head::Block;
+    }
+    Head::Initialiser
+}
+
+/// `A` and `B` of `A::B<int>::name`, read backwards from the name.
+fn qualifiers(code: &Code, name: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut at = name;
+    while code.word_before(at) == "::" && at >= 2 {
+        let mut qualifier = at - 2;
+        if code.word(qualifier) == ">" {
+            match code.open_angle(qualifier) {
+                Some(open) if open > 0 => qualifier = open - 1,
+                _ => break,
+            }
+        }
+        if !code.is_identifier(qualifier) {
+            break;
+        }
+        found.insert(0, code.word(qualifier).to_owned());
+        at = qualifier;
+    }
+    found
+}
+
+/// A parenthesised group of a head with the name before it.
+struct Candidate {
+    name: Range<usize>,
+    open: usize,
+    close: usize,
+}
+
+/// Name and parameters of the function that the head `start..end` declares.
+fn function_name(code: &Code, start: usize, end: usize) -> Option<(Range<usize>, (usize, usize))> {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut at = start;
+    while at < end {
+        match code.word(at) {
+            "(" => {
+                let close = code.close(at).filter(|&close| close < end)?;
+                if let Some(name) = candidate_name(code, start, at) {
+                    candidates.push(Candidate { name, open: at, close });
+                }
+                at = close + 1;
+            }
+            "operator" => {
+                // `operator()(...)`: the first parentheses belong to the name.
+                at += 1;
+                while at < end && (code.word(at) != "(" || code.word_before(at) == "operator") {
+                    at = code.skip(at);
+                }
+            }
+            ":" | "->" if !candidates.is_empty() => break,
+            "=" => break,
+            "<" if code.is_identifier(at.wrapping_sub(1)) => at = code.close_angle(at).map_or(at + 1, |c| c + 1),
+            _ => at = code.skip(at),
+        }
+    }
+    let mut chosen = candidates.pop()?;
+    // `type name(...) ATTRIBUTE(...)`: the earlier one is the name if what stands before it can be a type.
+    while let Some(earlier) = candidates.pop() {
+        let adjacent = earlier.close + 1 == chosen.name.start;
+        if !adjacent || !follows_type(code, start, earlier.name.start) {
+            break;
+        }
+        chosen = earlier;
+    }
+    Some((chosen.name, (chosen.open, chosen.close)))
+}
+
+fn follows_type(code: &Code, start: usize, name: usize) -> bool {
+    if name <= start {
+        return false;
+    }
+    let before = code.word(name - 1);
+    let marker = before.starts_with("__") || matches!(before, "inline" | "static" | "extern" | "constexpr");
+    matches!(before, "*" | "&" | ">") || (code.is_identifier(name - 1) && !marker)
+}
+
+/// The name before the parenthesis at `open`, if it can be a function's.
+fn candidate_name(code: &Code, start: usize, open: usize) -> Option<Range<usize>> {
+    let mut last = open.checked_sub(1).filter(|&at| at >= start)?;
+    if let Some(operator) = (start..open).rev().take(6).find(|&at| code.word(at) == "operator") {
+        return Some(operator..open);
+    }
+    match code.word(last) {
+        // `name<int>(...)`: an explicit specialisation.
+        ">" => {
+            let angle = code.open_angle(last)?;
+            last = angle.checked_sub(1).filter(|&at| at >= start)?;
+        }
+        // `NAME(kernel, 4)(...)`: a macro makes the name.
+        ")" => {
+            let inner = code.open(last)?;
+            let makes_name = inner > start && code.is_identifier(inner - 1) && !is_attribute(code.word(inner - 1));
+            return makes_name.then_some(inner - 1..open);
+        }
+        _ => {}
+    }
+    (code.is_identifier(last) && !is_attribute(code.word(last))).then_some(last..last + 1)
+}
+
+/// Name of the class, struct, union or enum that the head introduces.
+fn type_name(code: &Code, start: usize, end: usize) -> Option<Range<usize>> {
+    let keyword = (start..end).find(|&at| matches!(code.word(at), "class" | "struct" | "union" | "enum"))?;
+    let mut name = None;
+    let mut at = keyword + 1;
+    while at < end {
+        match code.word(at) {
+            ":" | "<" => break,
+            "final" | "class" | "struct" => {}
+            word if code.is_identifier(at) && !is_attribute(word) => name = Some(at..at + 1),
+            _ => {}
+        }
+        at = code.skip(at);
+    }
+    Some(name.unwrap_or(keyword..keyword))
+}
+
+struct Declared {
+    kind: ItemKind,
+    name: Range<usize>,
+    parameters: Option<(usize, usize)>,
+    template: Vec<(usize, usize)>,
+}
+
+/// What a declaration that ends in `;` declares.
+fn declared(code: &Code, head: &Range<usize>) -> Declared {
+    let (template, start) = templates(code, head.start);
+    let last_identifier = |range: Range<usize>| range.rev().find(|&at| code.is_identifier(at)).map(|at| at..at + 1);
+    let nothing = head.start..head.start;
+    let named = |kind, name: Option<Range<usize>>| Declared {
+        kind,
+        name: name.unwrap_or(nothing.clone()),
+        parameters: None,
+        template: template.clone(),
+    };
+    match code.word(start) {
+        "typedef" => {
+            let pointer = (start..head.end).find(|&at| code.word(at) == "(" && code.word(at + 1) == "*");
+            let plain = (start..head.end).find(|&at| code.word(at) == "[").unwrap_or(head.end);
+            named(ItemKind::Type, pointer.map(|at| at + 2..at + 3).or_else(|| last_identifier(start..plain)))
+        }
+        "using" if code.word(start + 1) == "namespace" => named(ItemKind::Other, last_identifier(head.clone())),
+        "using" => {
+            let equals = (start..head.end).find(|&at| code.word(at) == "=");
+            match equals {
+                Some(_) => named(ItemKind::Type, Some(start + 1..start + 2)),
+                None => named(ItemKind::Type, last_identifier(head.clone())),
+            }
+        }
+        "template" => {
+            let name = function_name(code, start + 1, head.end);
+            named(ItemKind::Instantiation, name.map(|(name, _)| name).or_else(|| last_identifier(head.clone())))
+        }
+        "extern" if code.word(start + 1) == "template" => {
+            named(ItemKind::Instantiation, function_name(code, start + 2, head.end).map(|(name, _)| name))
+        }
+        "static_assert" | "namespace" => named(ItemKind::Other, None),
+        "class" | "struct" | "union" | "enum" if head.end <= start + 3 => {
+            named(ItemKind::Other, last_identifier(head.clone()))
+        }
+        _ => match function_name(code, start, head.end) {
+            Some((name, parameters)) if !is_variable(code, &(start..name.start)) => {
+                Declared { kind: ItemKind::Prototype, name, parameters: Some(parameters), template }
+            }
+            _ => named(ItemKind::Variable, variable_name(code, start..head.end)),
+        },
+    }
+}
+
+fn is_variable(code: &Code, before_name: &Range<usize>) -> bool {
+    before_name.clone().any(|at| matches!(code.word(at), "__constant__" | "__shared__"))
+}
+
+/// Name of the first declarator: the identifier before `=`, `[`, `{`, `,` or the end.
+fn variable_name(code: &Code, head: Range<usize>) -> Option<Range<usize>> {
+    let mut at = head.start;
+    let mut name = None;
+    while at < head.end {
+        match code.word(at) {
+            "=" | "[" | "{" | "," => break,
+            "<" => at = code.close_angle(at).unwrap_or(at),
+            _ if code.is_identifier(at) && !is_attribute(code.word(at)) => name = Some(at..at + 1),
+            _ => {}
+        }
+        at = code.skip(at);
+    }
+    name
+}

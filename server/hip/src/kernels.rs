@@ -1,0 +1,407 @@
+//! Kernels (`__global__` functions) and the other functions of a file.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::code::Code;
+use crate::constants::Constants;
+use crate::fingerprint::Fingerprint;
+use crate::items::{Item, ItemKind};
+use crate::lexer::TokenKind;
+use crate::loops::{Loop, loops};
+use crate::shared::{SharedArray, shared_arrays};
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The type as written, qualifiers included, without the name.
+    pub ty: String,
+    /// The name; empty if there is none.
+    pub name: String,
+    /// The whole parameter.
+    pub range: Range<usize>,
+    /// The name within the text, if there is one.
+    pub name_range: Option<Range<usize>>,
+    /// It is a pointer (or an array, which decays to one).
+    pub is_pointer: bool,
+    /// What it points to, or itself if it is no pointer, is `const`.
+    pub is_const: bool,
+    /// It carries `__restrict__` or a synonym.
+    pub restrict: bool,
+}
+
+/// A template parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateParam {
+    /// `typename`, `class`, `int`, `template <typename> class`, ...
+    pub kind: String,
+    /// The name; empty if there is none.
+    pub name: String,
+    /// The name within the text, if there is one.
+    pub name_range: Option<Range<usize>>,
+    /// The whole parameter.
+    pub range: Range<usize>,
+    /// Bytes of the default, if there is one.
+    pub default: Option<Range<usize>>,
+}
+
+impl TemplateParam {
+    /// Whether it stands for a type.
+    pub fn is_type(&self) -> bool {
+        self.kind.starts_with("typename") || self.kind.starts_with("class")
+    }
+}
+
+/// `__launch_bounds__(...)` or a synonym.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// From the name to the closing parenthesis.
+    pub range: Range<usize>,
+    /// Bytes of each argument.
+    pub args: Vec<Range<usize>>,
+    /// Value of each argument where it is computable.
+    pub values: Vec<Option<i64>>,
+}
+
+/// A `__global__` function with a body.
+///
+/// Ranges are bytes of the text; lines count from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Name as written, without qualifiers.
+    pub name: String,
+    /// Name with namespaces: `ns::name`.
+    pub qualified_name: String,
+    /// From the first token (`template`, attributes) to the closing brace.
+    pub range: Range<usize>,
+    /// From the first token to before the opening brace.
+    pub header: Range<usize>,
+    /// The name.
+    pub name_range: Range<usize>,
+    /// The body with its braces.
+    pub body: Range<usize>,
+    /// Line on which the name stands, from 1.
+    pub line: u32,
+    /// Line on which the closing brace stands, from 1.
+    pub end_line: u32,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// Bytes between the parentheses of the parameters.
+    pub params_range: Range<usize>,
+    /// The template parameters; empty for plain functions and specialisations.
+    pub template_params: Vec<TemplateParam>,
+    /// It is an explicit specialisation (`template <>`).
+    pub is_specialisation: bool,
+    /// The launch bounds, wherever they stand in the header.
+    pub launch_bounds: Option<LaunchBounds>,
+    /// `__shared__` variables of the body.
+    pub shared: Vec<SharedArray>,
+    /// Loops of the body, outer before inner.
+    pub loops: Vec<Loop>,
+    /// Hash of its tokens and of all that it uses in the file.
+    pub fingerprint: Fingerprint,
+    /// It, or a function that it can reach, may synchronise or exchange values between work-items.
+    pub synchronises: bool,
+    /// The closing brace was found: `false` in text under edit.
+    pub complete: bool,
+}
+
+impl Kernel {
+    /// Applies `map` to every byte position of the kernel; used to carry a kernel across an edit.
+    pub(crate) fn map_positions(&mut self, map: &impl Fn(usize) -> usize) {
+        let shift = |range: &mut Range<usize>| *range = map(range.start)..map(range.end);
+        for range in [&mut self.range, &mut self.header, &mut self.name_range, &mut self.body, &mut self.params_range] {
+            shift(range);
+        }
+        for param in &mut self.params {
+            shift(&mut param.range);
+            param.name_range.iter_mut().for_each(shift);
+        }
+        for param in &mut self.template_params {
+            shift(&mut param.range);
+            param.name_range.iter_mut().for_each(shift);
+            param.default.iter_mut().for_each(shift);
+        }
+        if let Some(bounds) = &mut self.launch_bounds {
+            shift(&mut bounds.range);
+            bounds.args.iter_mut().for_each(shift);
+        }
+        self.shared.iter_mut().flat_map(SharedArray::ranges_mut).for_each(shift);
+        self.loops.iter_mut().flat_map(Loop::ranges_mut).for_each(shift);
+    }
+}
+
+/// A function of the file with a body; kernels are functions too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Name as written, without qualifiers.
+    pub name: String,
+    /// Name with namespaces and classes.
+    pub qualified_name: String,
+    /// From the first token to the closing brace.
+    pub range: Range<usize>,
+    /// The name.
+    pub name_range: Range<usize>,
+    /// The body with its braces.
+    pub body: Range<usize>,
+    /// Line on which the name stands, from 1.
+    pub line: u32,
+    /// `__global__`.
+    pub is_kernel: bool,
+    /// `__device__` (alone or with `__host__`).
+    pub is_device: bool,
+    /// Runs on the host: `__host__`, or no marker at all.
+    pub is_host: bool,
+    /// It has template parameters.
+    pub is_template: bool,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// Names of the file's functions that its body mentions.
+    pub callees: Vec<String>,
+}
+
+/// Whether an item is a kernel with a body.
+pub(crate) fn is_kernel(code: &Code, item: &Item) -> bool {
+    item.kind == ItemKind::Function && item.head.clone().any(|at| is_global_marker(code, code.word(at)))
+}
+
+/// `__global__`, or a macro that is known or seen to expand to it.
+fn is_global_marker(code: &Code, word: &str) -> bool {
+    const KNOWN: [&str; 6] =
+        ["__global__", "ROCPRIM_KERNEL", "ROCSPARSE_KERNEL", "ROCBLAS_KERNEL", "ROCSOLVER_KERNEL", "CK_TILE_KERNEL"];
+    KNOWN.contains(&word)
+        || code.macro_definitions(word).any(|define| {
+            let body = define.macro_body(&code.text);
+            // A macro that makes a whole kernel is no marker.
+            body.iter().any(|t| t.text(&code.text) == "__global__") && !body.iter().any(|t| t.text(&code.text) == "{")
+        })
+}
+
+/// `a::b::name`.
+pub(crate) fn qualified_name(code: &Code, item: &Item) -> String {
+    let mut name = item.scope.join("::");
+    if !name.is_empty() {
+        name.push_str("::");
+    }
+    name.push_str(item.name(code));
+    name
+}
+
+/// The kernel that `item` defines, without fingerprint and synchronisation, which need the whole file.
+pub(crate) fn kernel(code: &Code, lines: &crate::lines::Lines, item: &Item, constants: &Constants) -> Option<Kernel> {
+    let (brace, close) = item.body?;
+    let (open, shut) = item.parameters?;
+    let body_end = close.or_else(|| unclosed_end(code, brace)).unwrap_or(brace);
+    let body_tokens = brace + 1..body_end;
+    let range = code.bytes(&(item.tokens.start..body_end + 1));
+    let name_range = code.bytes(&item.name);
+    let last = range.end.saturating_sub(1);
+    Some(Kernel {
+        name: item.name(code).to_owned(),
+        qualified_name: qualified_name(code, item),
+        header: code.bytes(&item.head),
+        body: code.bytes(&(brace..body_end + 1)),
+        line: lines.line_of(name_range.start),
+        end_line: lines.line_of(last),
+        params: params(code, open + 1..shut),
+        params_range: code.bytes(&(open..open + 1)).end..code.bytes(&(shut..shut + 1)).start,
+        template_params: template_params(code, item.template),
+        is_specialisation: item.specialisation,
+        launch_bounds: launch_bounds(code, item, constants),
+        shared: shared_arrays(code, lines, body_tokens.clone(), constants),
+        loops: loops(code, lines, body_tokens, constants),
+        fingerprint: Fingerprint::default(),
+        synchronises: true,
+        complete: close.is_some(),
+        range,
+        name_range,
+    })
+}
+
+/// Where the body of a function ends whose brace is never closed: before the next kernel, or with the text.
+fn unclosed_end(code: &Code, brace: usize) -> Option<usize> {
+    let next = (brace + 1..code.len()).find(|&at| matches!(code.word(at), "__global__" | "template" | "namespace"));
+    next.map(|at| at - 1).or(code.len().checked_sub(1)).filter(|&end| end > brace)
+}
+
+/// The function that `item` defines.
+pub(crate) fn function(code: &Code, lines: &crate::lines::Lines, item: &Item) -> Option<Function> {
+    let (brace, close) = item.body?;
+    let (open, shut) = item.parameters?;
+    let body_end = close.or_else(|| unclosed_end(code, brace)).unwrap_or(brace);
+    let is_kernel = is_kernel(code, item);
+    let is_device = item.head_has(code, "__device__");
+    let name_range = code.bytes(&item.name);
+    Some(Function {
+        name: item.name(code).to_owned(),
+        qualified_name: qualified_name(code, item),
+        range: code.bytes(&(item.tokens.start..body_end + 1)),
+        body: code.bytes(&(brace..body_end + 1)),
+        line: lines.line_of(name_range.start),
+        name_range,
+        is_kernel,
+        is_device,
+        is_host: !is_kernel && (!is_device || item.head_has(code, "__host__")),
+        is_template: item.template.is_some(),
+        params: params(code, open + 1..shut),
+        callees: Vec::new(),
+    })
+}
+
+/// Parameters between the tokens of a pair of parentheses.
+pub(crate) fn params(code: &Code, tokens: Range<usize>) -> Vec<Param> {
+    let parts = code.split_commas(tokens);
+    let only_void = parts.len() == 1 && code.slice(&parts[0]) == "void";
+    if only_void {
+        return Vec::new();
+    }
+    parts.into_iter().filter(|part| !part.is_empty()).map(|part| param(code, part)).collect()
+}
+
+fn param(code: &Code, tokens: Range<usize>) -> Param {
+    let declarator =
+        top_level(code, &tokens).find(|&at| code.word(at) == "=").map_or(tokens.clone(), |e| tokens.start..e);
+    let name = param_name(code, &declarator);
+    let words: Vec<usize> = top_level(code, &declarator).collect();
+    let star = words.iter().position(|&at| code.word(at) == "*" || code.word(at) == "[");
+    let name_is_pointer = name.is_some_and(|at| code.word_before(at) == "*");
+    let is_pointer = star.is_some() || name_is_pointer;
+    let pointee = star.map_or(words.as_slice(), |star| &words[..star]);
+    let ty_tokens = declarator.clone().filter(|at| Some(*at) != name);
+    Param {
+        ty: join(code, ty_tokens),
+        name: name.map_or(String::new(), |at| code.word(at).to_owned()),
+        range: code.bytes(&tokens),
+        name_range: name.map(|at| code.bytes(&(at..at + 1))),
+        is_pointer,
+        is_const: pointee.iter().any(|&at| code.word(at) == "const"),
+        restrict: declarator.clone().any(|at| is_restrict(code.word(at))),
+    }
+}
+
+/// Whether `word` is a spelling of `restrict`.
+pub(crate) fn is_restrict(word: &str) -> bool {
+    matches!(word, "__restrict__" | "__restrict" | "restrict" | "RESTRICT" | "GGML_CUDA_RESTRICT")
+}
+
+const TYPE_WORDS: [&str; 20] = [
+    "const",
+    "volatile",
+    "unsigned",
+    "signed",
+    "int",
+    "long",
+    "short",
+    "char",
+    "float",
+    "double",
+    "bool",
+    "void",
+    "auto",
+    "typename",
+    "struct",
+    "class",
+    "enum",
+    "size_t",
+    "half",
+    "constexpr",
+];
+
+fn param_name(code: &Code, tokens: &Range<usize>) -> Option<usize> {
+    // `type (*name)(...)` and `type (&name)[n]`.
+    if let Some(open) =
+        top_level(code, tokens).find(|&at| code.word(at) == "(" && matches!(code.word(at + 1), "*" | "&"))
+    {
+        let close = code.close(open)?;
+        return (open + 1..close).rev().find(|&at| code.is_identifier(at));
+    }
+    let last = top_level(code, tokens).filter(|&at| code.is_identifier(at)).last()?;
+    let word = code.word(last);
+    let qualifies = code.word_before(last) == "::" || TYPE_WORDS.contains(&word) || is_restrict(word);
+    (last > tokens.start && !qualifies).then_some(last)
+}
+
+/// Positions in `tokens` that stand in no bracket, template brackets included; openers are positions too.
+fn top_level<'a>(code: &'a Code, tokens: &Range<usize>) -> impl Iterator<Item = usize> + 'a {
+    let (mut at, end) = (tokens.start, tokens.end);
+    std::iter::from_fn(move || {
+        (at < end).then(|| {
+            let here = at;
+            at = match code.word(here) {
+                "<" => code.close_angle(here).filter(|&close| close < end).map_or(here + 1, |close| close + 1),
+                _ => code.skip(here),
+            };
+            here
+        })
+    })
+}
+
+/// Words joined as C++ is usually written.
+pub(crate) fn join(code: &Code, tokens: impl Iterator<Item = usize>) -> String {
+    let mut text = String::new();
+    let mut after_word = false;
+    for at in tokens {
+        let word = code.word(at);
+        let is_word = matches!(code.kind(at), Some(TokenKind::Ident | TokenKind::Number));
+        if after_word && (is_word || matches!(word, "*" | "&" | "&&"))
+            || (is_word && text.ends_with(['*', '&', '>', ',']))
+        {
+            text.push(' ');
+        }
+        text.push_str(word);
+        after_word = is_word || word == ">";
+    }
+    text
+}
+
+/// Parameters of `template <...>`.
+pub(crate) fn template_params(code: &Code, template: Option<(usize, usize)>) -> Vec<TemplateParam> {
+    let Some((open, close)) = template else { return Vec::new() };
+    let parts = code.split_commas(open + 1..close);
+    parts.into_iter().filter(|part| !part.is_empty()).map(|part| template_param(code, part)).collect()
+}
+
+fn template_param(code: &Code, tokens: Range<usize>) -> TemplateParam {
+    let equals = top_level(code, &tokens).find(|&at| code.word(at) == "=");
+    let declarator = tokens.start..equals.unwrap_or(tokens.end);
+    let name = top_level(code, &declarator)
+        .filter(|&at| code.is_identifier(at))
+        .last()
+        .filter(|&at| at > declarator.start && code.word_before(at) != "::" && !TYPE_WORDS.contains(&code.word(at)));
+    TemplateParam {
+        kind: join(code, declarator.clone().filter(|at| Some(*at) != name)),
+        name: name.map_or(String::new(), |at| code.word(at).to_owned()),
+        name_range: name.map(|at| code.bytes(&(at..at + 1))),
+        range: code.bytes(&tokens),
+        default: equals.map(|at| code.bytes(&(at + 1..tokens.end))),
+    }
+}
+
+fn launch_bounds(code: &Code, item: &Item, constants: &Constants) -> Option<LaunchBounds> {
+    let is_bounds = |word: &str| word == "__launch_bounds__" || word.contains("LAUNCH_BOUNDS");
+    let at = item.head.clone().find(|&at| is_bounds(code.word(at)) && code.word(at + 1) == "(")?;
+    let close = code.close(at + 1)?;
+    let args = code.split_commas(at + 2..close);
+    Some(LaunchBounds {
+        range: code.bytes(&(at..close + 1)),
+        values: args.iter().map(|arg| constants.evaluate(code, arg.clone())).collect(),
+        args: args.iter().map(|arg| code.bytes(arg)).collect(),
+    })
+}
+
+/// Notes in each function which functions of the file its body mentions.
+pub(crate) fn fill_callees(code: &Code, functions: &mut [Function]) {
+    let names: HashSet<String> = functions.iter().map(|function| function.name.clone()).collect();
+    for function in functions {
+        let mut callees: Vec<String> = code
+            .tokens_in(&function.body)
+            .filter(|&at| code.is_identifier(at))
+            .map(|at| code.word(at))
+            .filter(|word| names.contains(*word))
+            .map(str::to_owned)
+            .collect();
+        callees.sort_unstable();
+        callees.dedup();
+        function.callees = callees;
+    }
+}

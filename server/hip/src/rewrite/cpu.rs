@@ -1,0 +1,148 @@
+//! HIP source to plain C++ for the host: launches and dynamic shared memory become macros of the CPU runtime's header.
+//!
+//! Lines stay where they are. Works on a header's text as well as on a whole program.
+
+use std::ops::Range;
+
+use super::Edit;
+use crate::code::Code;
+use crate::launches::{Launch, LaunchKind};
+use crate::lexer::DirectiveKind;
+use crate::shared::shared_declaration;
+use crate::syntax::Syntax;
+
+/// Source for the CPU, and the way back to the text it was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuSource {
+    /// The rewritten text; line `n` is line `n` of the original.
+    pub text: String,
+    original: String,
+    /// Sorted, without overlap.
+    edits: Vec<Edit>,
+}
+
+impl CpuSource {
+    /// Byte of the original for a byte of the rewritten text; what a rewrite put in maps to the start of what it replaced.
+    pub fn original_offset(&self, offset: usize) -> usize {
+        let mut shift: isize = 0;
+        for edit in &self.edits {
+            let start = edit.range.start.saturating_add_signed(shift);
+            if offset < start {
+                break;
+            }
+            if offset < start + edit.text.len() {
+                return edit.range.start;
+            }
+            shift += edit.text.len() as isize - edit.range.len() as isize;
+        }
+        offset.saturating_add_signed(-shift).min(self.original.len())
+    }
+
+    /// Column of the original for a line and column of the rewritten text: both from 1 and in bytes, as compilers count.
+    pub fn original_column(&self, line: u32, column: u32) -> u32 {
+        let Some(start) = line_start(&self.text, line) else { return column };
+        let Some(original_start) = line_start(&self.original, line) else { return column };
+        let offset = (start + column.saturating_sub(1) as usize).min(self.text.len());
+        (self.original_offset(offset).saturating_sub(original_start) + 1) as u32
+    }
+}
+
+/// Byte at which `line` (from 1) starts; lines end in `\n`, as compilers count.
+fn line_start(text: &str, line: u32) -> Option<usize> {
+    match line {
+        0 => None,
+        1 => Some(0),
+        _ => text.match_indices('\n').nth(line as usize - 2).map(|(at, _)| at + 1),
+    }
+}
+
+/// Rewrites `syntax` for the CPU runtime:
+///
+/// - `kernel<T><<<g, b, sh, st>>>(a, b)` and `hipLaunchKernelGGL(kernel<T>, g, b, sh, st, a, b)` become
+///   `KS_LAUNCH_LOOP((kernel<T>), (g, b, sh, st), (a, b))` where every kernel of that name is known not to synchronise, else
+///   `KS_LAUNCH_FIBERS(...)`. In the bodies of macros: fibers.
+/// - `extern __shared__ T x[];` becomes `KS_DYNAMIC_SHARED((T), x);`
+pub fn cpu(syntax: &Syntax) -> CpuSource {
+    let mut edits = Vec::new();
+    for launch in syntax.launches() {
+        edits.extend(launch_edits(syntax, launch));
+    }
+    edits.extend(dynamic_shared(syntax.code()));
+    for define in syntax.code().lexed.directives.iter().filter(|d| d.kind == DirectiveKind::Define) {
+        if syntax.text()[define.range.clone()].contains("__shared__") {
+            edits.extend(dynamic_shared(&syntax.code().of_directive(define)));
+        }
+    }
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let text = super::apply(syntax.text(), &edits);
+    // The edits are made from one walk over disjoint tokens; if that is ever wrong the compiler sees the original.
+    let (text, edits) = text.map_or_else(|_| (syntax.text().to_string(), Vec::new()), |text| (text, edits));
+    CpuSource { text, original: syntax.text().to_string(), edits }
+}
+
+/// The macro for a launch: a plain loop only where nothing can synchronise.
+fn macro_name(syntax: &Syntax, launch: &Launch) -> &'static str {
+    let mut named = syntax.kernels().iter().filter(|kernel| kernel.name == launch.kernel).peekable();
+    let independent =
+        !launch.in_macro && named.peek().is_some() && named.all(|kernel| !kernel.synchronises && kernel.complete);
+    if independent { "KS_LAUNCH_LOOP" } else { "KS_LAUNCH_FIBERS" }
+}
+
+fn launch_edits(syntax: &Syntax, launch: &Launch) -> Vec<Edit> {
+    let name = macro_name(syntax, launch);
+    let end = launch.range.end;
+    match launch.kind {
+        LaunchKind::Chevron => vec![
+            Edit::insert(launch.kernel_range.start, format!("{name}((")),
+            Edit::replace(launch.marks.open.clone(), "), ("),
+            Edit::replace(launch.marks.close.clone(), "), "),
+            Edit::insert(end, ")"),
+        ],
+        LaunchKind::Ggl => {
+            let parenthesis = launch.kernel_range.start;
+            let close = if launch.marks.close.is_empty() {
+                Edit::insert(end - 1, "), (")
+            } else {
+                Edit::replace(launch.marks.close.clone(), "), (")
+            };
+            vec![
+                Edit::replace(launch.marks.open.clone(), name),
+                Edit::insert(parenthesis, "("),
+                Edit::replace(launch.marks.comma.clone(), "), ("),
+                close,
+                Edit::insert(end - 1, ")"),
+            ]
+        }
+        LaunchKind::Pointer => Vec::new(),
+    }
+}
+
+/// Edits for the `extern __shared__` declarations of `code`.
+fn dynamic_shared(code: &Code) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for at in 0..code.len() {
+        if code.word(at) == "__shared__"
+            && let Some(declaration) = shared_declaration(code, at, code.len())
+            && declaration.is_extern
+            && let [declarator] = declaration.declarators.as_slice()
+        {
+            edits.extend(dynamic_declaration(code, &declaration.whole, declarator));
+        }
+    }
+    edits
+}
+
+fn dynamic_declaration(code: &Code, whole: &Range<usize>, declarator: &Range<usize>) -> Vec<Edit> {
+    let name = declarator.start;
+    let dropped = (whole.start..name).filter(|&at| matches!(code.word(at), "extern" | "__shared__"));
+    let mut edits: Vec<Edit> = dropped.map(|at| Edit::replace(code.bytes(&(at..at + 1)), "")).collect();
+    if let Some(first) = edits.first_mut() {
+        first.text = "KS_DYNAMIC_SHARED((".to_owned();
+    }
+    edits.push(Edit::insert(code.bytes(&(name..name + 1)).start, "), "));
+    let brackets = (name + 1..declarator.end).filter(|&at| matches!(code.word(at), "[" | "]"));
+    edits.extend(
+        brackets.map(|at| Edit::replace(code.bytes(&(at..at + 1)), if code.word(at) == "]" { ")" } else { "" })),
+    );
+    edits
+}

@@ -1,0 +1,207 @@
+//! An immutable snapshot of a text with its tree and everything that is read from it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Parser, Tree};
+
+use crate::code::Code;
+use crate::constants::{Constant, Constants};
+use crate::fingerprint::Uses;
+use crate::items::{ItemKind, items};
+use crate::kernels::{self, Function, Kernel};
+use crate::language::Language;
+use crate::launches::{Launch, launches};
+use crate::lines::Lines;
+use crate::shadow::shadow;
+use crate::synchronises::synchronises;
+
+/// How long the first parse of a text may take; text that needs more gets an empty tree.
+pub const FULL_PARSE_BUDGET: Duration = Duration::from_secs(5);
+
+/// A text, its tree and its kernels. Cheap to share between threads; what is read from the tokens is read once, when it is
+/// first asked for.
+#[derive(Debug)]
+pub struct Syntax {
+    code: Code,
+    shadow: Arc<str>,
+    lines: Lines,
+    language: Language,
+    tree: Tree,
+    tree_is_current: bool,
+    facts: OnceLock<Facts>,
+    constants: OnceLock<Vec<Constant>>,
+}
+
+/// What is read from the tokens.
+#[derive(Debug)]
+struct Facts {
+    kernels: Vec<Kernel>,
+    functions: Vec<Function>,
+    launches: Vec<Launch>,
+    constants: Constants,
+}
+
+impl Syntax {
+    /// Parses a text from scratch. Never fails: broken text gives a broken tree and the kernels that can be made out.
+    pub fn parse(text: impl Into<Arc<str>>) -> Self {
+        Self::parse_within(text, FULL_PARSE_BUDGET)
+    }
+
+    /// Like [`Syntax::parse`], with a wall-clock limit for the tree.
+    pub fn parse_within(text: impl Into<Arc<str>>, budget: Duration) -> Self {
+        let code = Code::new(text.into());
+        let shadow: Arc<str> = shadow(&code).into();
+        let language = Language::of(&code);
+        let tree = parse_tree(language, &shadow, None, budget);
+        Self::from_parts(code, shadow, language, tree)
+    }
+
+    /// A snapshot of what a document has at hand; `tree` is `None` where parsing ran out of time.
+    pub(crate) fn from_parts(code: Code, shadow: Arc<str>, language: Language, tree: Option<Tree>) -> Self {
+        let tree_is_current = tree.is_some();
+        let tree = tree.unwrap_or_else(|| empty_tree(language));
+        let lines = Lines::new(&code.text);
+        let (facts, constants) = (OnceLock::new(), OnceLock::new());
+        Self { code, shadow, lines, language, tree, tree_is_current, facts, constants }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Arc<str> {
+        &self.code.text
+    }
+
+    /// The text that the tree was made from: as long as [`Syntax::text`], with macros blanked that the grammar cannot read.
+    pub fn shadow(&self) -> &Arc<str> {
+        &self.shadow
+    }
+
+    /// The tree. Its byte offsets are those of the text.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// `false` where parsing ran out of time and the tree is empty.
+    pub fn tree_is_current(&self) -> bool {
+        self.tree_is_current
+    }
+
+    /// The grammar that the tree was made with.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The lines of the text.
+    pub fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// Line of the byte at `offset`, from 1.
+    pub fn line_of(&self, offset: usize) -> u32 {
+        self.lines.line_of(offset)
+    }
+
+    /// Every bracket of the text has its partner. Kernels of a text for which this is `false` may be cut short or missing.
+    pub fn is_balanced(&self) -> bool {
+        self.code.brackets.balanced
+    }
+
+    /// The tree has ERROR or MISSING nodes. Common in correct files too: the grammar does not know every macro.
+    pub fn has_errors(&self) -> bool {
+        self.tree.root_node().has_error()
+    }
+
+    /// The kernels, in order.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.facts().kernels
+    }
+
+    /// The first kernel with that name, qualified or not.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels().iter().find(|kernel| kernel.name == name || kernel.qualified_name == name)
+    }
+
+    /// The kernel whose range holds the byte at `offset`.
+    pub fn kernel_at(&self, offset: usize) -> Option<&Kernel> {
+        self.kernels().iter().find(|kernel| kernel.range.contains(&offset))
+    }
+
+    /// All functions with bodies, kernels among them, in order.
+    pub fn functions(&self) -> &[Function] {
+        &self.facts().functions
+    }
+
+    /// The launches, in order.
+    pub fn launches(&self) -> &[Launch] {
+        &self.facts().launches
+    }
+
+    /// The integer constants, in order of their values' places.
+    pub fn constants(&self) -> &[Constant] {
+        self.constants.get_or_init(|| self.facts().constants.list(&self.code, &self.lines))
+    }
+
+    /// Value of an integer expression that stands in the text, over the constants in scope there.
+    pub fn evaluate(&self, range: &std::ops::Range<usize>) -> Option<i64> {
+        self.facts().constants.evaluate(&self.code, self.code.tokens_in(range))
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// The kernels if somebody has asked for them already.
+    pub(crate) fn kernels_if_read(&self) -> Option<&[Kernel]> {
+        self.facts.get().map(|facts| facts.kernels.as_slice())
+    }
+
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::read(&self.code, &self.lines))
+    }
+}
+
+impl Facts {
+    fn read(code: &Code, lines: &Lines) -> Self {
+        let items = items(code);
+        let launches = launches(code, lines);
+        let constants = Constants::new(code, &items, &launches);
+        let uses = Uses::new(code, &items);
+        let mut kernels = Vec::new();
+        let mut functions = Vec::new();
+        for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::Function) {
+            if kernels::is_kernel(code, item)
+                && let Some(mut kernel) = kernels::kernel(code, lines, item, &constants)
+            {
+                kernel.fingerprint = uses.fingerprint(index);
+                kernel.synchronises = synchronises(code, lines, &items, &uses, index);
+                kernels.push(kernel);
+            }
+            functions.extend(kernels::function(code, lines, item));
+        }
+        kernels::fill_callees(code, &mut functions);
+        drop(uses);
+        Self { kernels, functions, launches, constants }
+    }
+}
+
+/// Parses `shadow`, starting from an edited older tree if there is one; `None` when the time is up.
+pub(crate) fn parse_tree(language: Language, shadow: &str, old: Option<&Tree>, budget: Duration) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&language.grammar()).ok()?;
+    let deadline = Instant::now() + budget;
+    let bytes = shadow.as_bytes();
+    let mut over = |_: &tree_sitter::ParseState| {
+        if Instant::now() > deadline { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+    };
+    let options = tree_sitter::ParseOptions::new().progress_callback(&mut over);
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), old, Some(options))
+}
+
+fn empty_tree(language: Language) -> Tree {
+    let mut parser = Parser::new();
+    parser
+        .set_language(&language.grammar())
+        .ok()
+        .and_then(|()| parser.parse("", None))
+        .expect("the grammars are linked in, and an empty text parses without a limit")
+}
