@@ -1,0 +1,224 @@
+//! From the notebook's rows to what a report shows.
+
+use std::time::Duration;
+
+use lab::{Comparison, Failure};
+use notebook::{
+    Calibration, Candidate, Experiment, ExperimentKind, ExperimentOutcome, Notebook, NotebookError, Run, RunState,
+    StoredComparison,
+};
+use serde_json::Value;
+
+use super::data::{
+    CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing,
+};
+use super::moment;
+use crate::cli::figures;
+
+/// Most messages of a compiler that are shown for one experiment.
+const MOST_DIAGNOSTICS: usize = 5;
+
+/// Everything that the notebook holds of a run.
+pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookError> {
+    let population = notebook.population(run.id)?;
+    let experiments = notebook.experiments(run.id)?;
+    let findings = notebook.findings(run.id)?;
+    let spent = notebook.spent(run.id)?;
+    let facts: Vec<ExperimentFacts> =
+        experiments.iter().map(|experiment| experiment_facts(experiment, &population)).collect();
+    let predictions = facts.iter().filter(|facts| facts.judges_prediction).filter_map(|facts| {
+        let (min, max) = facts.gain?;
+        Some((min, max, facts.speed.map(|speed| percent(speed.ratio))))
+    });
+    Ok(ReportData {
+        path: run.file.display().to_string(),
+        name: run.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        run: run_facts(run, &experiments, spent.wall, spent.usd),
+        outcome: outcome(run, &experiments, &population),
+        candidates: population.iter().map(|candidate| candidate_facts(candidate, &experiments)).collect(),
+        calibration: Calibration::of(predictions),
+        experiments: facts,
+        findings: findings
+            .into_iter()
+            .map(|finding| FindingFacts { about: finding.about, text: finding.text })
+            .collect(),
+    })
+}
+
+/// A ratio as an uplift in percent: 1.2 is 20.
+pub fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
+fn run_facts(run: &Run, experiments: &[Experiment], spent: Duration, usd: f64) -> RunFacts {
+    let measured = experiments.iter().find_map(comparison);
+    RunFacts {
+        id: run.id.0,
+        started: moment::utc(run.started_ms),
+        state: match &run.state {
+            RunState::Open => "running, or interrupted".into(),
+            RunState::Paused(why) => format!("paused: {why}"),
+            RunState::Cancelled => "cancelled".into(),
+            RunState::Failed(why) => format!("failed: {why}"),
+            RunState::Finished(_) => "finished".into(),
+        },
+        device: run.device.clone(),
+        device_note: measured.map_or_else(String::new, |comparison| comparison.device_note.clone()),
+        toolchain: measured.map_or_else(String::new, |comparison| comparison.toolchain.clone()),
+        provider: match run.provider.as_str() {
+            "catalog" => "catalog (rule-based)".into(),
+            other => other.into(),
+        },
+        seed: run.seed,
+        spent: moment::duration(spent),
+        cost: if usd > 0.0 { format!("${usd:.2}") } else { String::new() },
+        program: run.program.clone(),
+    }
+}
+
+fn comparison(experiment: &Experiment) -> Option<&Comparison> {
+    stored(experiment).map(|stored| &stored.comparison)
+}
+
+fn stored(experiment: &Experiment) -> Option<&StoredComparison> {
+    match &experiment.outcome {
+        ExperimentOutcome::Measured(stored) => Some(stored),
+        _ => None,
+    }
+}
+
+/// The winner is the finalist whose confirmation says faster; of several the one with the best lower end.
+fn outcome(run: &Run, experiments: &[Experiment], population: &[Candidate]) -> Outcome {
+    let confirmations: Vec<&StoredComparison> = experiments
+        .iter()
+        .filter(|experiment| experiment.kind == ExperimentKind::Confirmation)
+        .filter_map(stored)
+        .collect();
+    let best = confirmations
+        .iter()
+        .filter(|stored| stored.comparison.verdict == lab::Verdict::Faster)
+        .max_by(|a, b| a.comparison.speed.low.total_cmp(&b.comparison.speed.low));
+    if let Some(best) = best {
+        return Outcome::Confirmed(Confirmation {
+            candidate: population.iter().find(|candidate| candidate.hash == best.candidate).map(|found| found.number),
+            speed: best.comparison.speed,
+            shapes: best.comparison.shapes.clone(),
+            seed: best.comparison.seed,
+        });
+    }
+    Outcome::Unconfirmed(match (&run.state, confirmations.last(), experiments.is_empty()) {
+        (_, Some(last), _) => format!(
+            "The best candidate was timed against the original in a fresh process and did not hold: {}, {}.",
+            last.comparison.verdict,
+            figures::speed(&last.comparison.speed)
+        ),
+        (_, None, true) => "No experiment was made yet.".into(),
+        (RunState::Finished(_), None, false) => "No candidate was faster than the original.".into(),
+        (_, None, false) => "The run did not come to its end, so nothing was confirmed.".into(),
+    })
+}
+
+fn candidate_facts(candidate: &Candidate, experiments: &[Experiment]) -> CandidateFacts {
+    let made_by = experiments.iter().find(|experiment| Some(experiment.id) == candidate.experiment);
+    let measured = made_by.and_then(comparison);
+    let times = match measured {
+        Some(comparison) => {
+            comparison.shapes.iter().map(|shape| (shape.shape.clone(), shape.candidate.clone())).collect()
+        }
+        None if candidate.number == 0 => original_times(experiments),
+        None => Vec::new(),
+    };
+    CandidateFacts {
+        number: candidate.number,
+        parent: candidate.parent,
+        reference: candidate.reference.filter(|reference| Some(*reference) != candidate.parent),
+        generation: candidate.generation,
+        title: match made_by {
+            Some(experiment) => text_of(&experiment.hypothesis, "title", &experiment.hypothesis_key),
+            None => "original".into(),
+        },
+        summary: candidate.summary.clone(),
+        standing: match (candidate.number, measured) {
+            (0, _) => Standing::Original,
+            (_, Some(comparison)) => comparison.verdict.into(),
+            (_, None) => Standing::Failed,
+        },
+        speed: measured.map(|comparison| comparison.speed),
+        times,
+        text: candidate.text.clone(),
+    }
+}
+
+/// The original was never a candidate; its times are those it had as a baseline, the first for each shape.
+fn original_times(experiments: &[Experiment]) -> Vec<(String, lab::Figure)> {
+    let mut times: Vec<(String, lab::Figure)> = Vec::new();
+    let in_generations = experiments.iter().filter(|experiment| experiment.base == 0 && experiment.generation > 0);
+    for shape in in_generations.filter_map(comparison).flat_map(|comparison| &comparison.shapes) {
+        if !times.iter().any(|(known, _)| *known == shape.shape) {
+            times.push((shape.shape.clone(), shape.baseline.clone()));
+        }
+    }
+    times
+}
+
+fn experiment_facts(experiment: &Experiment, population: &[Candidate]) -> ExperimentFacts {
+    let hypothesis = &experiment.hypothesis;
+    let speed = comparison(experiment).map(|comparison| comparison.speed);
+    let (standing, verdict, errors) = match &experiment.outcome {
+        ExperimentOutcome::Measured(stored) => {
+            (stored.comparison.verdict.into(), stored.comparison.verdict.to_string(), Vec::new())
+        }
+        ExperimentOutcome::Failed(failure) => (Standing::Failed, failure.label().to_owned(), error_lines(failure)),
+        ExperimentOutcome::Duplicate(of) => {
+            (Standing::NotRun, "repeats an earlier one".to_owned(), vec![format!("same text as {of}")])
+        }
+        ExperimentOutcome::NotWritten(why) => (Standing::NotRun, "not written".to_owned(), vec![why.clone()]),
+    };
+    ExperimentFacts {
+        generation: experiment.generation,
+        purpose: match experiment.kind {
+            ExperimentKind::Search => "search",
+            ExperimentKind::Full => "experiment",
+            ExperimentKind::Direct => "against the original",
+            ExperimentKind::Confirmation => "confirmation",
+        },
+        base: experiment.base,
+        candidate: population
+            .iter()
+            .find(|candidate| candidate.experiment == Some(experiment.id))
+            .map(|found| found.number),
+        title: text_of(hypothesis, "title", &experiment.hypothesis_key),
+        reason: text_of(hypothesis, "reason", ""),
+        source: text_of(hypothesis, "source", ""),
+        gain: gain(hypothesis),
+        innovation: hypothesis.get("innovation").and_then(Value::as_u64),
+        standing,
+        verdict,
+        speed,
+        errors,
+        report: experiment.report.clone(),
+        judges_prediction: experiment.kind == ExperimentKind::Full && standing != Standing::NotRun,
+    }
+}
+
+fn error_lines(failure: &Failure) -> Vec<String> {
+    match failure {
+        Failure::DoesNotCompile { diagnostics } if !diagnostics.is_empty() => {
+            let mut lines: Vec<_> = diagnostics.iter().take(MOST_DIAGNOSTICS).map(ToString::to_string).collect();
+            if diagnostics.len() > MOST_DIAGNOSTICS {
+                lines.push(format!("and {} more", diagnostics.len() - MOST_DIAGNOSTICS));
+            }
+            lines
+        }
+        other => vec![other.to_string()],
+    }
+}
+
+fn gain(hypothesis: &Value) -> Option<(f64, f64)> {
+    let gain = hypothesis.get("gain")?;
+    Some((gain.get("min_percent")?.as_f64()?, gain.get("max_percent")?.as_f64()?))
+}
+
+fn text_of(hypothesis: &Value, field: &str, otherwise: &str) -> String {
+    hypothesis.get(field).and_then(Value::as_str).unwrap_or(otherwise).to_owned()
+}

@@ -1,0 +1,201 @@
+//! A report as one HTML file that needs nothing else: no script, no network, no font.
+//!
+//! Everything from the notebook goes through minijinja's HTML escaping, also inside the drawings: a kernel's text may
+//! hold `<script>`. The page's own policy forbids scripts and loading as well.
+
+use minijinja::{AutoEscape, Environment};
+use notebook::Calibration;
+use serde::Serialize;
+
+use super::charts::{self, Forest, Predictions, TimingPanel};
+use super::data::{CandidateFacts, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing};
+use super::diffs::{self, Diff};
+use super::lineage::{self, Lineage};
+use crate::cli::figures;
+
+macro_rules! template {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../templates/report/", $name)))
+    };
+}
+
+const TEMPLATES: [(&str, &str); 8] = [
+    template!("report.html"),
+    template!("report.css"),
+    template!("lineage.html"),
+    template!("timings.html"),
+    template!("predictions.html"),
+    template!("experiments.html"),
+    template!("diffs.html"),
+    template!("macros.html"),
+];
+
+/// What the templates see.
+#[derive(Serialize)]
+struct Page<'a> {
+    name: &'a str,
+    path: &'a str,
+    run: &'a RunFacts,
+    headline: String,
+    sentence: String,
+    is_confirmed: bool,
+    forest: Option<Forest>,
+    lineage: Lineage,
+    timings: Vec<TimingPanel>,
+    predictions: Option<Predictions>,
+    calibration: CalibrationWords,
+    candidates: Vec<CandidateRow<'a>>,
+    experiments: Vec<ExperimentRow<'a>>,
+    diffs: Vec<Diff>,
+    findings: &'a [FindingFacts],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct CandidateRow<'a> {
+    number: u32,
+    generation: u32,
+    parent: Option<u32>,
+    reference: Option<u32>,
+    title: &'a str,
+    summary: &'a str,
+    standing: Standing,
+    figure: String,
+    times: Vec<(&'a str, String)>,
+}
+
+#[derive(Serialize)]
+struct ExperimentRow<'a> {
+    #[serde(flatten)]
+    facts: &'a ExperimentFacts,
+    predicted: String,
+    measured: String,
+    interval: String,
+}
+
+#[derive(Serialize)]
+struct CalibrationWords {
+    score: Option<String>,
+    #[serde(flatten)]
+    counts: Calibration,
+    miss: String,
+}
+
+/// The page.
+///
+/// # Errors
+/// Only when a template is wrong.
+pub fn render(report: &ReportData) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    environment.get_template("report.html")?.render(page(report))
+}
+
+fn page(report: &ReportData) -> Page<'_> {
+    let shown = report.shown().map(|candidate| candidate.number);
+    let (is_confirmed, winner) = match &report.outcome {
+        Outcome::Confirmed(confirmation) => (true, confirmation.candidate),
+        Outcome::Unconfirmed(_) => (false, None),
+    };
+    let (headline, sentence) = summary(report);
+    Page {
+        name: &report.name,
+        path: &report.path,
+        run: &report.run,
+        headline,
+        sentence,
+        is_confirmed,
+        forest: match &report.outcome {
+            Outcome::Confirmed(confirmation) => Some(charts::forest(confirmation)),
+            Outcome::Unconfirmed(_) => None,
+        },
+        lineage: lineage::draw(report, winner.or(shown), figure_of),
+        timings: charts::timings(report, winner),
+        predictions: charts::predictions(report),
+        calibration: CalibrationWords {
+            score: report.calibration.score().map(|score| format!("{:.0}%", score * 100.0)),
+            miss: format!("{:.1}", report.calibration.mean_miss_percent),
+            counts: report.calibration,
+        },
+        candidates: report.candidates.iter().map(candidate_row).collect(),
+        experiments: report.experiments.iter().map(experiment_row).collect(),
+        diffs: diffs::diffs(report),
+        findings: &report.findings,
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+/// The headline and the sentence below it.
+fn summary(report: &ReportData) -> (String, String) {
+    match &report.outcome {
+        Outcome::Confirmed(confirmation) => {
+            let speed = confirmation.speed;
+            let which = confirmation.candidate.map_or_else(String::new, |number| format!(" (candidate #{number})"));
+            let sentence = format!(
+                "The winner{which} ran {:.2} to {:.2} times as fast as the original (95% interval of the geometric mean), \
+                 confirmed in a fresh process with fresh inputs, seed {}, over {}.",
+                speed.low,
+                speed.high,
+                confirmation.seed,
+                plural(confirmation.shapes.len(), "shape")
+            );
+            (format!("{:.2}×", speed.ratio), sentence)
+        }
+        Outcome::Unconfirmed(why) => ("No confirmed speedup".into(), why.clone()),
+    }
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// `1.42× faster`, `no time: failed`.
+fn figure_of(candidate: &CandidateFacts) -> String {
+    match (candidate.standing, candidate.speed) {
+        (Standing::Original, _) => "original".into(),
+        (standing, Some(speed)) => format!("{:.2}× {}", speed.ratio, word(standing)),
+        (standing, None) => word(standing).into(),
+    }
+}
+
+fn word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Original => "original",
+        Standing::Faster => "faster",
+        Standing::Slower => "slower",
+        Standing::Same => "same",
+        Standing::Inconclusive => "inconclusive",
+        Standing::Failed => "failed",
+        Standing::NotRun => "not run",
+    }
+}
+
+fn candidate_row(candidate: &CandidateFacts) -> CandidateRow<'_> {
+    CandidateRow {
+        number: candidate.number,
+        generation: candidate.generation,
+        parent: candidate.parent,
+        reference: candidate.reference,
+        title: &candidate.title,
+        summary: &candidate.summary,
+        standing: candidate.standing,
+        figure: figure_of(candidate),
+        times: candidate.times.iter().map(|(shape, figure)| (shape.as_str(), figures::figure(figure))).collect(),
+    }
+}
+
+fn experiment_row(experiment: &ExperimentFacts) -> ExperimentRow<'_> {
+    ExperimentRow {
+        facts: experiment,
+        predicted: experiment
+            .gain
+            .map_or_else(String::new, |(min, max)| format!("{} to {}", charts::signed(min), charts::signed(max))),
+        measured: experiment.speed.map_or_else(String::new, |speed| format!("{:.2}×", speed.ratio)),
+        interval: experiment.speed.map_or_else(String::new, |speed| format!("{:.2} to {:.2}", speed.low, speed.high)),
+    }
+}

@@ -1,0 +1,124 @@
+//! The page as a whole: well-formed, complete, free of references to elsewhere, and deaf to what kernels say.
+
+use notebook::Notebook;
+
+use super::example;
+use super::gather::gather;
+use super::render::render;
+
+fn page(confirmed: bool) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let notebook = Notebook::open(&folder.path().join("notebook.db")).unwrap();
+    let run = example::record(&notebook, confirmed);
+    render(&gather(&notebook, &run).unwrap()).unwrap()
+}
+
+/// The tags of a page in order: name, whether it closes, whether it closes itself, and its attributes' text.
+fn tags(html: &str) -> Vec<(String, bool, bool, String)> {
+    let body = match (html.find("<style>"), html.find("</style>")) {
+        (Some(from), Some(to)) => format!("{}{}", &html[..from + 7], &html[to..]),
+        _ => html.to_owned(),
+    };
+    body.split('<')
+        .skip(1)
+        .filter(|tag| !tag.starts_with('!'))
+        .map(|tag| {
+            let inside = tag.split('>').next().unwrap();
+            let closes = inside.starts_with('/');
+            let name: String = inside.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+            (name, closes, inside.ends_with('/'), inside.to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn the_page_is_well_formed() {
+    for html in [page(true), page(false)] {
+        assert!(html.starts_with("<!DOCTYPE html>\n"));
+        let mut open: Vec<String> = Vec::new();
+        for (name, closes, closes_itself, text) in tags(&html) {
+            assert!(!name.is_empty(), "<{text}>");
+            assert_eq!(text.matches('"').count() % 2, 0, "<{text}>");
+            if closes {
+                assert_eq!(open.pop().as_deref(), Some(name.as_str()), "<{text}> closes another");
+            } else if !closes_itself && !["meta", "br"].contains(&name.as_str()) {
+                open.push(name);
+            }
+        }
+        assert_eq!(open, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn every_candidate_and_experiment_is_there_with_its_verdict_in_words() {
+    let report = example::report();
+    let html = render(&report).unwrap();
+    for candidate in &report.candidates {
+        assert!(html.contains(&format!("<th scope=\"row\" class=\"number\">#{}</th>", candidate.number)));
+        assert!(html.contains(&format!("<title>#{}: ", candidate.number)));
+    }
+    assert_eq!(html.matches("class=\"node ").count(), report.candidates.len());
+    for word in ["1.82×", "1.31× faster", "slower", "inconclusive", "does not compile", "wrong", "same"] {
+        assert!(html.contains(word), "{word}");
+    }
+    assert!(
+        html.contains("/home/ada/kernels/transpose.hip:8:22: error: local memory (80000)")
+            || html.contains("transpose.hip:8:22: error: local memory (80000)")
+    );
+    assert!(html.contains("CPU emulation, not GPU time"));
+    assert!(html.contains("held out"));
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere_and_nothing_is_run() {
+    let html = page(true);
+    for (name, _, _, text) in tags(&html) {
+        assert!(
+            !["script", "img", "link", "iframe", "object", "embed", "image", "use", "a"].contains(&name.as_str()),
+            "<{text}>"
+        );
+        for attribute in [" src=", " href=", " onerror=", " onload=", " onclick=", " style="] {
+            assert!(!text.contains(attribute), "<{text}>");
+        }
+    }
+    let style = &html[html.find("<style>").unwrap()..html.find("</style>").unwrap()];
+    assert!(!style.contains("url(") && !style.contains("@import"));
+}
+
+#[test]
+fn what_kernels_and_models_say_is_escaped() {
+    let html = page(true);
+    assert!(!html.contains("<script") && !html.contains("<img"));
+    // The injection stands in a comment of the kernel, in a title and in a failure.
+    assert!(html.matches("&lt;script&gt;").count() >= 3);
+}
+
+#[test]
+fn without_a_confirmation_no_speedup_is_claimed() {
+    let html = page(false);
+    assert!(html.contains("No confirmed speedup") && html.contains("No candidate was faster"));
+    assert!(!html.contains("Confirmed speedup") && !html.contains("1.82×"));
+    assert!(html.contains("nothing of it is confirmed"));
+}
+
+#[test]
+fn a_run_without_experiments_still_has_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let notebook = Notebook::open(&folder.path().join("notebook.db")).unwrap();
+    let run = notebook
+        .start_run(&notebook::NewRun {
+            file: std::path::Path::new("/k.hip"),
+            text: "",
+            kernels: &[],
+            kernel: None,
+            device: "cpu",
+            provider: "catalog",
+            seed: 1,
+            budget: serde_json::Value::Null,
+            settings: serde_json::Value::Null,
+            program: "test",
+        })
+        .unwrap();
+    let html = render(&gather(&notebook, &notebook.run(run).unwrap()).unwrap()).unwrap();
+    assert!(html.contains("No experiment was made yet"));
+}
