@@ -9,13 +9,17 @@
 #![warn(missing_docs)]
 
 pub mod benchmark;
+pub mod cache;
 pub mod cancel;
 pub mod codegen;
 pub mod error;
+pub mod harness;
 pub mod measurement;
+mod runtime_files;
 pub mod sandbox;
 pub mod source;
 pub mod statistics;
+pub mod toolchain;
 pub mod verdict;
 pub mod workbench;
 

@@ -1,0 +1,120 @@
+//! The CPU: clang and our own HIP runtime for the host.
+//!
+//! A build rewrites the source (launches and dynamic shared memory become macros of the runtime's header; line numbers
+//! stay), puts the rewritten text in the file's place with an overlay of clang's file system, and compiles it in the
+//! sandbox. Nothing is written beside the user's files, and what is built is [`Source::text`], saved or not. Builds are
+//! kept in the [`Cache`] by the hash of all that went into them.
+
+mod compile;
+mod failure;
+mod flags;
+mod rewritten;
+mod runtime;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::clang::Clang;
+use super::options::CompileOptions;
+use crate::cache::Cache;
+use crate::{Cancel, Diagnostic, LabError, Source};
+
+/// What every figure of this device is shown with.
+pub const DEVICE_NOTE: &str = "CPU emulation, not GPU time";
+
+/// The CPU as a device: a compiler, a cache, and the runtime built with the one into the other.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    clang: Clang,
+    cache: Cache,
+    runtime: runtime::Runtime,
+}
+
+/// A program that can be run.
+#[derive(Clone, Debug)]
+pub struct BuiltProgram {
+    /// The executable, in the cache.
+    pub path: PathBuf,
+    /// What it was built from.
+    pub source: Source,
+    /// Warnings in the user's files.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A shared object that the harness can load.
+#[derive(Clone, Debug)]
+pub struct BuiltObject {
+    /// The object, in the cache.
+    pub path: PathBuf,
+    /// What it was built from.
+    pub source: Source,
+    /// Warnings in the user's files.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Cpu {
+    /// Finds the compiler, and builds the runtime into `cache` unless it is there (seconds the first time, then nothing).
+    ///
+    /// [`LabError::Unavailable`] says which tool is missing and how to get it.
+    pub fn new(cache: &Path) -> Result<Self, LabError> {
+        Self::open(cache, &Cancel::new())
+    }
+
+    /// As [`Cpu::new`], and stops when asked to.
+    pub fn open(cache: &Path, cancel: &Cancel) -> Result<Self, LabError> {
+        let clang = Clang::find()?;
+        let cache = Cache::open(cache)?;
+        let runtime = runtime::Runtime::open(&clang, &cache, cancel)?;
+        Ok(Self { clang, cache, runtime })
+    }
+
+    /// The toolchain's name and version, as recorded with every measurement.
+    pub fn toolchain(&self) -> String {
+        format!("{}, kernel-scientist HIP runtime {}", self.clang.version, env!("CARGO_PKG_VERSION"))
+    }
+
+    /// The cache that builds are kept in.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// The comparison harness.
+    pub fn harness(&self) -> &Path {
+        &self.runtime.harness
+    }
+
+    /// What a program of this toolchain has to read when it runs.
+    pub fn readable(&self) -> Vec<PathBuf> {
+        vec![self.runtime.root.clone(), self.runtime.built.clone()]
+    }
+
+    /// The environment that a program of this toolchain runs with.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        // Objects that are loaded at run time use the fast form of thread-local storage, for which room has to be kept.
+        vec![("GLIBC_TUNABLES".into(), "glibc.rtld.optional_static_tls=65536".into())]
+    }
+
+    /// Builds `source` as a program. [`crate::Failure::DoesNotCompile`] carries the compiler's messages in the user's lines.
+    pub fn build_program(
+        &self,
+        source: &Source,
+        options: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<BuiltProgram, LabError> {
+        let built = self.compile(compile::Product::Program, source, None, options, cancel)?;
+        Ok(BuiltProgram { path: built.path, source: source.clone(), warnings: built.warnings })
+    }
+
+    /// Builds `source`, with `glue` (C++) after it, as a shared object. Only what the glue exports by
+    /// `__attribute__((visibility("default")))` can be found in it, so that two versions of a source can be loaded side by side.
+    pub fn build_object(
+        &self,
+        source: &Source,
+        glue: Option<&str>,
+        options: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<BuiltObject, LabError> {
+        let built = self.compile(compile::Product::Object, source, glue, options, cancel)?;
+        Ok(BuiltObject { path: built.path, source: source.clone(), warnings: built.warnings })
+    }
+}

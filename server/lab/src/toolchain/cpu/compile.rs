@@ -1,0 +1,268 @@
+//! One build: rewrite, look in the cache, compile, keep.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+
+use tempfile::TempDir;
+
+use super::rewritten::{Rewritten, Sources};
+use super::{Cpu, failure, flags};
+use crate::cache::{Key, KeyMaker, Room};
+use crate::sandbox::{self, Command, End, Limits, Policy, Run};
+use crate::toolchain::includes;
+use crate::toolchain::options::CompileOptions;
+use crate::{Cancel, Diagnostic, Failure, LabError, Source};
+
+/// Longest time for one build.
+const WALL: Duration = Duration::from_secs(120);
+/// Most memory for one build.
+const MEMORY_BYTES: u64 = 4 << 30;
+const OUTPUT: &str = "out";
+const DEPENDENCIES: &str = "dependencies";
+const WARNINGS: &str = "warnings.json";
+
+/// What is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Product {
+    /// An executable.
+    Program,
+    /// A shared object.
+    Object,
+}
+
+/// A finished build.
+pub(super) struct Built {
+    /// The executable or object.
+    pub path: PathBuf,
+    /// Warnings in the user's files.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The variables that the compiler gets: no others, and its temporary files where it may write.
+pub(super) fn compiler_environment(folder: &Path) -> Vec<(OsString, OsString)> {
+    vec![
+        ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+        ("LC_ALL".into(), "C.UTF-8".into()),
+        ("TMPDIR".into(), folder.into()),
+    ]
+}
+
+impl Cpu {
+    pub(super) fn compile(
+        &self,
+        product: Product,
+        source: &Source,
+        glue: Option<&str>,
+        options: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<Built, LabError> {
+        let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
+        let path = includes::without_dots(&path);
+        let main = Rewritten::new(&source.text, glue);
+        let headers = includes::follow(&path, &source.text, &options.include_folders);
+        let mut options = options.clone();
+        options.include_folders.extend(headers.found_folders);
+        let sources = Sources::new(path, main, headers.headers);
+
+        let build = Build { cpu: self, product, sources: &sources, options: &options, cancel };
+        let key = build.key();
+        if let Some(built) = build.find(&key) {
+            return Ok(built);
+        }
+        build.make(&key)
+    }
+}
+
+struct Build<'a> {
+    cpu: &'a Cpu,
+    product: Product,
+    sources: &'a Sources,
+    options: &'a CompileOptions,
+    cancel: &'a Cancel,
+}
+
+impl Build<'_> {
+    /// The key of all that is known before compiling. Headers that are taken as they are come on top ([`with_headers`]).
+    fn key(&self) -> Key {
+        let mut maker = KeyMaker::default();
+        maker.add(format!("{:?}", self.product)).add(self.cpu.runtime.key.text());
+        maker.add(flags::standard(self.options.standard.as_deref()));
+        for argument in self.options.arguments() {
+            maker.add(argument);
+        }
+        for (path, text) in self.sources.texts() {
+            maker.add(path.to_string_lossy().as_bytes()).add(text);
+        }
+        maker.key()
+    }
+
+    /// A build with this key whose other headers are as they were then.
+    fn find(&self, key: &Key) -> Option<Built> {
+        let note = self.cpu.cache.read_note(key)?;
+        let headers: Vec<PathBuf> = serde_json::from_str(&note).ok()?;
+        let entry = self.cpu.cache.find(Room::Builds, &with_headers(key, &headers).ok()?)?;
+        let warnings = fs::read_to_string(entry.join(WARNINGS)).ok()?;
+        Some(Built { path: entry.join(OUTPUT), warnings: serde_json::from_str(&warnings).ok()? })
+    }
+
+    fn make(&self, key: &Key) -> Result<Built, LabError> {
+        let work = self.cpu.cache.work_folder()?;
+        self.sources.write(work.path())?;
+        let run = self.run_clang(&work, self.takes_precompiled_header())?;
+        // A macro of the user's may not fit the precompiled header, which is a matter of speed and nothing else.
+        let run = if run.end != End::Status(0) && run.stderr.contains("precompiled") {
+            self.run_clang(&work, false)?
+        } else {
+            run
+        };
+        let diagnostics = failure::diagnostics(&run.stderr, self.sources, self.cpu.cache.root());
+        match &run.end {
+            End::Status(0) => {}
+            End::Status(_) => return Err(Failure::DoesNotCompile { diagnostics }.into()),
+            _ => return Err(self.did_not_end(&run, diagnostics)),
+        }
+        let warnings: Vec<_> = diagnostics.into_iter().filter(|message| message.severity == "warning").collect();
+        self.keep(key, work, warnings)
+    }
+
+    fn keep(&self, key: &Key, work: TempDir, warnings: Vec<Diagnostic>) -> Result<Built, LabError> {
+        let headers = self.other_headers(work.path())?;
+        let full_key = with_headers(key, &headers).map_err(LabError::io("reading", &self.sources.main))?;
+        let write = |name: &str, text: String| {
+            let path = work.path().join(name);
+            fs::write(&path, text).map_err(LabError::io("writing", path))
+        };
+        write(WARNINGS, serde_json::to_string(&warnings).map_err(io::Error::other).map_err(LabError::io("writing", WARNINGS))?)?;
+        let note = serde_json::to_string(&headers).map_err(io::Error::other).map_err(LabError::io("writing", DEPENDENCIES))?;
+        let entry = self.cpu.cache.publish(Room::Builds, &full_key, work)?;
+        self.cpu.cache.write_note(key, &note)?;
+        Ok(Built { path: entry.join(OUTPUT), warnings })
+    }
+
+    /// The user's headers that the compiler read from disk, from the makefile rule that it wrote.
+    fn other_headers(&self, work: &Path) -> Result<Vec<PathBuf>, LabError> {
+        let path = work.join(DEPENDENCIES);
+        let rule = fs::read_to_string(&path).map_err(LabError::io("reading", path))?;
+        let is_users = |path: &PathBuf| !path.starts_with(self.cpu.cache.root()) && !self.sources.holds(path);
+        Ok(prerequisites(&rule).into_iter().filter(is_users).collect())
+    }
+
+    /// A precompiled header comes before all else: not where macros or forced includes are to change what is in it.
+    fn takes_precompiled_header(&self) -> bool {
+        let reserved = |define: &String| define.starts_with('_') && !define.starts_with("__HIP");
+        self.options.undefines.is_empty()
+            && self.options.forced_includes.is_empty()
+            && self.options.extra.is_empty()
+            && !self.options.defines.iter().any(reserved)
+    }
+
+    fn run_clang(&self, work: &TempDir, precompiled: bool) -> Result<Run, LabError> {
+        let mut command = Command::new(&self.cpu.clang.path, work.path(), Policy::Compiler, limits());
+        command.arguments = self.arguments(work.path(), precompiled)?;
+        command.environment = compiler_environment(work.path());
+        command.readable = self.readable();
+        sandbox::run(&command, self.cancel)
+    }
+
+    fn arguments(&self, work: &Path, precompiled: bool) -> Result<Vec<OsString>, LabError> {
+        let cpu = self.cpu;
+        let standard = flags::standard(self.options.standard.as_deref());
+        let mut arguments: Vec<OsString> = flags::common().map(OsString::from).collect();
+        arguments.push(format!("-std={standard}").into());
+        // Ours before the user's: a folder of ROCm's among theirs has a hip_runtime.h too.
+        arguments.extend(["-I".into(), cpu.runtime.include_folder().into()]);
+        arguments.extend(self.options.arguments().into_iter().map(OsString::from));
+        if precompiled {
+            let header = cpu.runtime.precompiled_header(&cpu.clang, &cpu.cache, &standard, self.cancel)?;
+            arguments.extend(["-include-pch".into(), header.into()]);
+        }
+        arguments.extend(["-MMD", "-MF", DEPENDENCIES, "-MT", OUTPUT].map(OsString::from));
+        arguments.extend(["-ivfsoverlay".into(), self.sources.overlay(work).into()]);
+        if self.product == Product::Object {
+            arguments.extend(["-shared", "-fvisibility=hidden", "-Wl,-Bsymbolic"].map(OsString::from));
+        }
+        arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
+        arguments.extend(cpu.runtime.link_arguments());
+        if let Some(linker) = &cpu.clang.linker {
+            let mut argument = OsString::from("--ld-path=");
+            argument.push(linker);
+            arguments.push(argument);
+        }
+        arguments.extend(["-o".into(), OUTPUT.into()]);
+        Ok(arguments)
+    }
+
+    fn readable(&self) -> Vec<PathBuf> {
+        let mut readable = vec![self.cpu.cache.root().to_owned()];
+        readable.extend(self.sources.folders());
+        readable.extend(self.options.include_folders.iter().chain(&self.options.system_folders).cloned());
+        readable.extend(self.options.forced_includes.iter().cloned());
+        readable
+    }
+
+    /// The compiler was stopped, or crashed: the code's fault as far as anybody can tell.
+    fn did_not_end(&self, run: &Run, mut diagnostics: Vec<Diagnostic>) -> LabError {
+        let reason = match &run.end {
+            End::TimedOut => format!("the compiler did not end within {} s and was stopped", WALL.as_secs()),
+            End::OutOfMemory => format!("the compiler used more than {} GiB of memory and was stopped", MEMORY_BYTES >> 30),
+            End::Refused(what) => format!("the compiler {what} and was stopped"),
+            End::Status(status) => format!("the compiler ended with status {status}"),
+            End::Signal(signal) => format!("the compiler crashed (signal {signal})"),
+        };
+        let file = self.sources.main.clone();
+        diagnostics.insert(0, Diagnostic { file, line: 0, column: 0, severity: "fatal error".into(), message: reason });
+        Failure::DoesNotCompile { diagnostics }.into()
+    }
+}
+
+fn limits() -> Limits {
+    Limits::new(WALL, MEMORY_BYTES)
+}
+
+/// `key` and the contents of `headers`.
+fn with_headers(key: &Key, headers: &[PathBuf]) -> io::Result<Key> {
+    let mut maker = KeyMaker::default();
+    maker.add(key.text());
+    for header in headers {
+        maker.add(header.to_string_lossy().as_bytes()).add(fs::read(header)?);
+    }
+    Ok(maker.key())
+}
+
+/// What a makefile's rule depends on.
+fn prerequisites(rule: &str) -> Vec<PathBuf> {
+    let Some((_, list)) = rule.split_once(": ") else { return Vec::new() };
+    let mut paths = Vec::new();
+    let mut path = String::new();
+    let mut letters = list.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.peek()) {
+            ('\\', Some('\n')) => {
+                letters.next();
+            }
+            ('\\', Some(' ' | '#')) => path.extend(letters.next()),
+            ('$', Some('$')) => path.extend(letters.next()),
+            (space, _) if space.is_whitespace() => {
+                if !path.is_empty() {
+                    paths.push(PathBuf::from(std::mem::take(&mut path)));
+                }
+            }
+            _ => path.push(letter),
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_of_makefiles_are_read() {
+        let rule = "out: /w/main.hip /w/with\\ space.h \\\n  /w/a$$b\\#c.h\n";
+        let expected = ["/w/main.hip", "/w/with space.h", "/w/a$b#c.h"].map(PathBuf::from);
+        assert_eq!(prerequisites(rule), expected);
+    }
+}

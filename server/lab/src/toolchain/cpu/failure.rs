@@ -1,0 +1,60 @@
+//! The compiler's messages in the user's files, lines and words.
+
+use std::path::Path;
+
+use super::rewritten::Sources;
+use crate::Diagnostic;
+use crate::toolchain::diagnostics::{self, Message};
+
+/// The messages in `output` that a user can do something about: errors first, then warnings.
+pub(super) fn diagnostics(output: &str, sources: &Sources, ours: &Path) -> Vec<Diagnostic> {
+    let messages = diagnostics::parse(output);
+    let mut list: Vec<Diagnostic> = Vec::new();
+    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.severity != "note") {
+        let notes = messages[index + 1..].iter().take_while(|next| next.severity == "note");
+        if let Some(diagnostic) = relate(message, notes, sources, ours)
+            && !list.contains(&diagnostic)
+        {
+            list.push(diagnostic);
+        }
+    }
+    list.sort_by_key(|diagnostic| diagnostic.severity == "warning");
+    list
+}
+
+/// The message at its place in the user's files: where it is, else where the code that it is about was asked for.
+fn relate<'a>(
+    message: &Message,
+    mut notes: impl Iterator<Item = &'a Message>,
+    sources: &Sources,
+    ours: &Path,
+) -> Option<Diagnostic> {
+    let is_users = |file: &Path| !file.as_os_str().is_empty() && !file.starts_with("/usr") && !file.starts_with(ours);
+    let (file, line, column) = if is_users(&message.file) {
+        (message.file.clone(), message.line, message.column)
+    } else if message.severity == "warning" {
+        return None;
+    } else if let Some(note) = notes.find(|note| is_users(&note.file)) {
+        (note.file.clone(), note.line, note.column)
+    } else if let Some((file, line)) = message.included_from.iter().find(|(file, _)| is_users(file)) {
+        (file.clone(), *line, 0)
+    } else {
+        (sources.main.clone(), 0, 0)
+    };
+    let column = sources.original_column(&file, line, column);
+    Some(Diagnostic { file, line, column, severity: message.severity.clone(), message: in_users_words(&message.text) })
+}
+
+/// What the user wrote stands behind the runtime's names: says that instead.
+fn in_users_words(text: &str) -> String {
+    if text.starts_with("undefined symbol: main;") || text == "undefined symbol: main" {
+        return "there is no main function, so the file cannot be run as a program; write a benchmark file for its kernels, \
+                or name the file that has the main function"
+            .into();
+    }
+    let about_a_launch = ["ks::", "KS_LAUNCH", "ks_arguments", "ks_probe"].iter().any(|name| text.contains(name));
+    if about_a_launch {
+        return "the arguments of this launch do not fit the kernel's parameters or the launch configuration".into();
+    }
+    text.to_owned()
+}

@@ -1,0 +1,206 @@
+//! Unpacks and builds the C++ side: the HIP runtime, the precompiled header, the harness.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+use std::{fs, thread};
+
+use super::flags;
+use crate::cache::{Cache, Key, KeyMaker, Room};
+use crate::runtime_files::{self, RUNTIME_FILES};
+use crate::sandbox::{self, Command, End, Limits, Policy};
+use crate::toolchain::clang::Clang;
+use crate::{Cancel, LabError};
+
+/// Name of the library that programs are linked to.
+const LIBRARY: &str = "libks_hip.so";
+/// Name of the harness.
+const HARNESS: &str = "harness";
+/// Longest time for one file of the runtime.
+const WALL: Duration = Duration::from_secs(300);
+/// Most memory for one file of the runtime.
+const MEMORY_BYTES: u64 = 4 << 30;
+
+/// The runtime, built.
+#[derive(Clone, Debug)]
+pub(super) struct Runtime {
+    /// Where its sources lie; headers under `include`.
+    pub root: PathBuf,
+    /// Where the library and the harness lie.
+    pub built: PathBuf,
+    /// The harness.
+    pub harness: PathBuf,
+    /// The hash of sources, compiler, flags and processor.
+    pub key: Key,
+}
+
+impl Runtime {
+    /// Finds the runtime in the cache or builds it.
+    pub(super) fn open(clang: &Clang, cache: &Cache, cancel: &Cancel) -> Result<Self, LabError> {
+        let key = key(clang);
+        // Headers first and at their final place: a precompiled header remembers the paths.
+        let root = match cache.find(Room::Runtime, &key) {
+            Some(root) => root,
+            None => {
+                let work = cache.work_folder()?;
+                runtime_files::unpack(work.path())?;
+                cache.publish(Room::Runtime, &key, work)?
+            }
+        };
+        let build_key = KeyMaker::default().add("runtime").add(key.text()).key();
+        let built = match cache.find(Room::Builds, &build_key) {
+            Some(built) => built,
+            None => Builder { clang, cache, root: &root, cancel }.build(&build_key)?,
+        };
+        Ok(Self { harness: built.join(HARNESS), root, built, key })
+    }
+
+    /// The folder with the HIP headers.
+    pub(super) fn include_folder(&self) -> PathBuf {
+        self.root.join("include")
+    }
+
+    /// What a program needs to find the library when linking and when running.
+    pub(super) fn link_arguments(&self) -> Vec<OsString> {
+        let mut run_path = OsString::from("-Wl,-rpath,");
+        run_path.push(&self.built);
+        vec![self.built.join(LIBRARY).into(), run_path]
+    }
+
+    /// The precompiled header for a language standard, built when it is first asked for.
+    pub(super) fn precompiled_header(
+        &self,
+        clang: &Clang,
+        cache: &Cache,
+        standard: &str,
+        cancel: &Cancel,
+    ) -> Result<PathBuf, LabError> {
+        Builder { clang, cache, root: &self.root, cancel }.precompiled_header(&self.key, standard)
+    }
+}
+
+/// All that decides what the built runtime is like.
+fn key(clang: &Clang) -> Key {
+    let mut maker = KeyMaker::default();
+    maker.add(clang.path.to_string_lossy().as_bytes()).add(&clang.version).add(processor());
+    for flag in flags::common() {
+        maker.add(flag);
+    }
+    for (name, bytes) in RUNTIME_FILES {
+        maker.add(name).add(bytes);
+    }
+    maker.key()
+}
+
+/// Model and features of the processor: code built for one need not run on another that shares the cache.
+fn processor() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let first = info.split("\n\n").next().unwrap_or_default();
+    let describes = |line: &&str| line.starts_with("model name") || line.starts_with("flags") || line.starts_with("Features");
+    first.lines().filter(describes).collect::<Vec<_>>().join("\n")
+}
+
+struct Builder<'a> {
+    clang: &'a Clang,
+    cache: &'a Cache,
+    root: &'a Path,
+    cancel: &'a Cancel,
+}
+
+impl Builder<'_> {
+    /// Compiles all files in parallel, then links the library and the harness.
+    fn build(&self, key: &Key) -> Result<PathBuf, LabError> {
+        let work = self.cache.work_folder()?;
+        let (library, harness) = (runtime_files::sources_in("src"), runtime_files::sources_in("harness"));
+        let sources: Vec<_> = library.iter().chain(&harness).copied().collect();
+        self.in_parallel(&sources, |source| self.compile(source, work.path()))?;
+
+        let linker = self.clang.linker.as_ref().map(|path| {
+            let mut argument = OsString::from("--ld-path=");
+            argument.push(path);
+            argument
+        });
+        let link = |output: &str, objects: &[&str], more: &[&str]| {
+            let mut arguments: Vec<OsString> = vec!["-O2".into(), "-pthread".into(), "-o".into(), output.into()];
+            arguments.extend(linker.clone());
+            arguments.extend(objects.iter().map(|source| object_name(source).into()));
+            arguments.extend(more.iter().map(OsString::from));
+            self.clang(arguments, work.path(), output)
+        };
+        link(LIBRARY, &library, &["-shared", "-Wl,-soname,libks_hip.so", "-ldl"])?;
+        link(HARNESS, &harness, &[LIBRARY, "-Wl,-rpath,$ORIGIN", "-rdynamic", "-ldl"])?;
+        for source in sources {
+            let object = work.path().join(object_name(source));
+            fs::remove_file(&object).map_err(LabError::io("removing", object))?;
+        }
+        self.cache.publish(Room::Builds, key, work)
+    }
+
+    fn compile(&self, source: &str, folder: &Path) -> Result<(), LabError> {
+        let mut arguments: Vec<OsString> = flags::common().map(OsString::from).collect();
+        arguments.push(format!("-std={}", flags::DEFAULT_STANDARD).into());
+        arguments.extend(["-w", "-c", "-I"].map(OsString::from));
+        arguments.extend([self.root.join("include").into(), self.root.join(source).into()]);
+        arguments.extend(["-o".into(), object_name(source).into()]);
+        self.clang(arguments, folder, source)
+    }
+
+    fn precompiled_header(&self, runtime: &Key, standard: &str) -> Result<PathBuf, LabError> {
+        const NAME: &str = "hip_runtime.pch";
+        let key = KeyMaker::default().add("precompiled header").add(runtime.text()).add(standard).key();
+        if let Some(entry) = self.cache.find(Room::Builds, &key) {
+            return Ok(entry.join(NAME));
+        }
+        let work = self.cache.work_folder()?;
+        let include = self.root.join("include");
+        let mut arguments: Vec<OsString> = flags::common().map(OsString::from).collect();
+        arguments.extend([format!("-std={standard}").into(), "-x".into(), "c++-header".into(), "-I".into()]);
+        arguments.extend([include.clone().into(), include.join("hip/hip_runtime.h").into(), "-o".into(), NAME.into()]);
+        self.clang(arguments, work.path(), NAME)?;
+        Ok(self.cache.publish(Room::Builds, &key, work)?.join(NAME))
+    }
+
+    fn clang(&self, arguments: Vec<OsString>, folder: &Path, what: &str) -> Result<(), LabError> {
+        let limits = Limits::new(WALL, MEMORY_BYTES);
+        let mut command = Command::new(&self.clang.path, folder, Policy::Compiler, limits);
+        command.arguments = arguments;
+        command.readable = vec![self.root.to_owned()];
+        command.environment = super::compile::compiler_environment(folder);
+        let run = sandbox::run(&command, self.cancel)?;
+        match (&run.end, run.failure(&limits)) {
+            (End::Status(0), _) => Ok(()),
+            (_, failure) => Err(LabError::Unavailable(format!(
+                "the HIP runtime for the CPU does not build with {} ({what}): {}; use clang 19, or report this",
+                self.clang.version,
+                failure.map_or_else(|| run.last_lines(5), |failure| failure.to_string()),
+            ))),
+        }
+    }
+
+    /// Does `job` for each source on as many threads as there are processors; the first error wins.
+    fn in_parallel(&self, sources: &[&str], job: impl Fn(&str) -> Result<(), LabError> + Sync) -> Result<(), LabError> {
+        let waiting = Mutex::new(sources.iter());
+        let next = || waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
+        let worker = || {
+            while let Some(source) = next() {
+                job(source)?;
+            }
+            Ok(())
+        };
+        let count = thread::available_parallelism().map_or(1, |n| n.get()).min(sources.len());
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
+            let results: Vec<_> = workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect();
+            results.into_iter().collect()
+        })
+    }
+}
+
+/// `src/memory.cpp` gives `src-memory.o`.
+fn object_name(source: &str) -> String {
+    format!("{}.o", source.trim_end_matches(".cpp").replace('/', "-"))
+}
