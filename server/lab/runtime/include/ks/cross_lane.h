@@ -1,0 +1,129 @@
+// Values exchanged inside a wave: shuffles, ballots, votes.
+//
+// Work-items that wait at the same place in the source take part together. When all of a wave wait, the earliest
+// place goes first: that reunites the branches of an `if` and the iterations of a loop, as the hardware does.
+#pragma once
+#pragma clang system_header
+#include <ks/work_items.h>
+#include <string.h>
+#include <type_traits>
+
+namespace ks {
+
+/// `value` of work-item `source` of the wave; 0 if that one does not take part, as ds_bpermute gives.
+template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_t site) {
+    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
+                  "shuffles exchange values of up to 8 bytes; exchange a larger one in parts");
+    Wave &w = wave();
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    w.in[lane()] = bits;
+    suspend(kWave, site);
+    source %= kWaveSize;
+    bits = (w.active >> source & 1) != 0 ? w.out[source] : 0;
+    T received;
+    memcpy(&received, &bits, sizeof received);
+    return received;
+}
+
+/// The predicates of the work-items that take part, one bit each.
+static KS_INLINE uint64_t vote(bool predicate, uint32_t site) {
+    Wave &w = wave();
+    const uint64_t mine = uint64_t{1} << lane();
+    w.votes_in = predicate ? w.votes_in | mine : w.votes_in & ~mine;
+    suspend(kWave, site);
+    return w.votes;
+}
+
+} // namespace ks
+
+static KS_INLINE unsigned __lane_id() { return ::ks::lane(); }
+
+// `width` divides the wave into groups that exchange among themselves; it is a power of two.
+template <class T>
+static KS_INLINE T __shfl(T value, int source, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    const int self = static_cast<int>(::ks::lane());
+    return ::ks::exchange(value, (self & ~(width - 1)) + (source & (width - 1)), ks_site);
+}
+template <class T>
+static KS_INLINE T __shfl_up(T value, unsigned delta, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    const int self = static_cast<int>(::ks::lane());
+    const int source = self - static_cast<int>(delta);
+    return ::ks::exchange(value, source < (self & ~(width - 1)) ? self : source, ks_site);
+}
+template <class T>
+static KS_INLINE T __shfl_down(T value, unsigned delta, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    const int self = static_cast<int>(::ks::lane());
+    const bool outside = (self & (width - 1)) + static_cast<int>(delta) >= width;
+    return ::ks::exchange(value, outside ? self : self + static_cast<int>(delta), ks_site);
+}
+template <class T>
+static KS_INLINE T __shfl_xor(T value, int mask, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    const int self = static_cast<int>(::ks::lane());
+    const int source = self ^ mask;
+    return ::ks::exchange(value, source >= ((self + width) & ~(width - 1)) ? self : source, ks_site);
+}
+
+static KS_INLINE unsigned long long __ballot(int predicate, uint32_t ks_site = KS_SITE) {
+    return ::ks::vote(predicate != 0, ks_site);
+}
+static KS_INLINE unsigned long long __ballot64(int predicate, uint32_t ks_site = KS_SITE) {
+    return ::ks::vote(predicate != 0, ks_site);
+}
+static KS_INLINE unsigned long long __activemask(uint32_t ks_site = KS_SITE) { return ::ks::vote(true, ks_site); }
+static KS_INLINE int __any(int predicate, uint32_t ks_site = KS_SITE) {
+    return ::ks::vote(predicate != 0, ks_site) != 0;
+}
+static KS_INLINE int __all(int predicate, uint32_t ks_site = KS_SITE) {
+    return ::ks::vote(predicate == 0, ks_site) == 0;
+}
+
+// The _sync forms name who takes part. The mask must be of 64 bits, as HIP demands: a 32-bit one would silently leave out
+// half of the wave.
+#define KS_REQUIRE_WAVE64_MASK(M)                                                                                      \
+    static_assert(sizeof(M) == 8, "the mask must be a 64-bit integer: a wave has 64 work-items")
+template <class M, class T>
+static KS_INLINE T __shfl_sync(M, T value, int source, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return __shfl(value, source, width, ks_site);
+}
+template <class M, class T>
+static KS_INLINE T __shfl_up_sync(M, T value, unsigned delta, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return __shfl_up(value, delta, width, ks_site);
+}
+template <class M, class T>
+static KS_INLINE T __shfl_down_sync(M, T value, unsigned delta, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return __shfl_down(value, delta, width, ks_site);
+}
+template <class M, class T>
+static KS_INLINE T __shfl_xor_sync(M, T value, int mask, int width = warpSize, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return __shfl_xor(value, mask, width, ks_site);
+}
+template <class M> static KS_INLINE unsigned long long __ballot_sync(M mask, int predicate, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return ::ks::vote(predicate != 0, ks_site) & static_cast<uint64_t>(mask);
+}
+template <class M> static KS_INLINE int __any_sync(M mask, int predicate, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return (::ks::vote(predicate != 0, ks_site) & static_cast<uint64_t>(mask)) != 0;
+}
+template <class M> static KS_INLINE int __all_sync(M mask, int predicate, uint32_t ks_site = KS_SITE) {
+    KS_REQUIRE_WAVE64_MASK(M);
+    return (::ks::vote(predicate == 0, ks_site) & static_cast<uint64_t>(mask)) == 0;
+}
+
+static KS_INLINE int __builtin_amdgcn_readfirstlane(int value, uint32_t ks_site = KS_SITE) {
+    ::ks::Wave &w = ::ks::wave();
+    w.in[::ks::lane()] = static_cast<unsigned>(value);
+    ::ks::suspend(::ks::kWave, ks_site);
+    return static_cast<int>(w.out[__builtin_ctzll(w.active)]);
+}
+static KS_INLINE int __builtin_amdgcn_readlane(int value, int source, uint32_t ks_site = KS_SITE) {
+    return ::ks::exchange(value, static_cast<unsigned>(source), ks_site);
+}
+static KS_INLINE int __builtin_amdgcn_ds_bpermute(int byte_address, int value, uint32_t ks_site = KS_SITE) {
+    return ::ks::exchange(value, static_cast<unsigned>(byte_address) / 4, ks_site);
+}

@@ -1,0 +1,60 @@
+// Where a work-item stands: dim3, threadIdx, blockIdx, blockDim, gridDim.
+#pragma once
+#pragma clang system_header
+#include <ks/qualifiers.h>
+#include <ks/vector_types.h>
+
+/// Extents of a grid or a block; an extent that is not given is 1.
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+    constexpr dim3(const uint3 &v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr operator uint3() const { return uint3{x, y, z}; }
+};
+
+namespace ks {
+
+/// The type of blockIdx, blockDim and gridDim.
+struct Extent {
+    unsigned x, y, z;
+    constexpr operator dim3() const { return {x, y, z}; }
+    constexpr operator uint3() const { return uint3{x, y, z}; }
+};
+
+/// The type of threadIdx. It carries the work-item's linear number in its block too: 16 bytes, one load and one
+/// store, when a work-item resumes.
+struct alignas(16) ItemIndex {
+    unsigned x, y, z;
+    unsigned ks_linear;
+    constexpr operator dim3() const { return {x, y, z}; }
+    constexpr operator uint3() const { return uint3{x, y, z}; }
+};
+
+} // namespace ks
+
+// One set for each thread and each linked object. They are variables of the translation unit, not of the runtime
+// library: the launcher's loop stores threadIdx.x and calls the kernel inlined, and clang forwards that store to the
+// kernel's reads only when it can see that nothing else reaches the variable. That is what lets a loop over
+// work-items be vectorised.
+#define KS_ITEM_VARIABLE inline __thread __attribute__((visibility("hidden"), tls_model("initial-exec")))
+KS_ITEM_VARIABLE ::ks::ItemIndex threadIdx;
+KS_ITEM_VARIABLE ::ks::Extent blockIdx;
+KS_ITEM_VARIABLE ::ks::Extent blockDim;
+KS_ITEM_VARIABLE ::ks::Extent gridDim;
+#undef KS_ITEM_VARIABLE
+
+#define hipThreadIdx_x (threadIdx.x)
+#define hipThreadIdx_y (threadIdx.y)
+#define hipThreadIdx_z (threadIdx.z)
+#define hipBlockIdx_x (blockIdx.x)
+#define hipBlockIdx_y (blockIdx.y)
+#define hipBlockIdx_z (blockIdx.z)
+#define hipBlockDim_x (blockDim.x)
+#define hipBlockDim_y (blockDim.y)
+#define hipBlockDim_z (blockDim.z)
+#define hipGridDim_x (gridDim.x)
+#define hipGridDim_y (gridDim.y)
+#define hipGridDim_z (gridDim.z)
+
+/// Work-items that exchange values with each other directly: 64, as on MI300.
+inline constexpr int warpSize = 64;

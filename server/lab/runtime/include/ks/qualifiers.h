@@ -1,0 +1,58 @@
+// Qualifiers and identification macros: what hipcc knows as keywords, said in plain C++.
+#pragma once
+#pragma clang system_header
+
+// Programs choose their HIP branch by these. There is one compilation pass, in which host and device code are the
+// same code; `__HIP_DEVICE_COMPILE__` is therefore always set, so that what only a kernel may contain is seen.
+#define __HIP__ 1
+#define __HIPCC__ 1
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_PLATFORM_HCC__ 1
+#define __HIP_DEVICE_COMPILE__ 1
+/// This runtime's own mark.
+#define __KS_CPU_RUNTIME__ 1
+
+// MI300 is the device that is emulated: wavefronts of 64.
+#define __AMDGCN_WAVEFRONT_SIZE 64
+#define __AMDGCN_WAVEFRONT_SIZE__ 64
+
+#define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__ 1
+#define __HIP_ARCH_HAS_GLOBAL_FLOAT_ATOMIC_EXCH__ 1
+#define __HIP_ARCH_HAS_SHARED_INT32_ATOMICS__ 1
+#define __HIP_ARCH_HAS_SHARED_FLOAT_ATOMIC_EXCH__ 1
+#define __HIP_ARCH_HAS_FLOAT_ATOMIC_ADD__ 1
+#define __HIP_ARCH_HAS_GLOBAL_INT64_ATOMICS__ 1
+#define __HIP_ARCH_HAS_SHARED_INT64_ATOMICS__ 1
+#define __HIP_ARCH_HAS_DOUBLES__ 1
+#define __HIP_ARCH_HAS_WARP_VOTE__ 1
+#define __HIP_ARCH_HAS_WARP_BALLOT__ 1
+#define __HIP_ARCH_HAS_WARP_SHUFFLE__ 1
+#define __HIP_ARCH_HAS_WARP_FUNNEL_SHIFT__ 0
+#define __HIP_ARCH_HAS_THREAD_FENCE_SYSTEM__ 1
+#define __HIP_ARCH_HAS_SYNC_THREAD_EXT__ 1
+#define __HIP_ARCH_HAS_SURFACE_FUNCS__ 0
+#define __HIP_ARCH_HAS_3DGRID__ 1
+#define __HIP_ARCH_HAS_DYNAMIC_PARALLEL__ 0
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+// A block runs on one thread from start to end, so a thread's static storage is exactly a block's shared memory.
+#define __shared__ static thread_local
+
+#define __forceinline__ inline __attribute__((always_inline))
+// libstdc++ writes `__attribute__((__noinline__))`, so the word must stay valid inside an attribute list too. `inline`
+// is valid in both places: a specifier here, an ignored attribute there. Only an optimisation hint is lost.
+#define __noinline__ inline
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_SYMBOL(symbol) symbol
+
+#define KS_INLINE inline __attribute__((always_inline))
+#define KS_UNPAREN(...) __VA_ARGS__

@@ -1,0 +1,28 @@
+// Dynamic shared memory.
+#pragma once
+#pragma clang system_header
+#include <ks/work_items.h>
+
+namespace ks {
+
+/// Converts to a pointer of any type: the declaration that follows knows which.
+struct DynamicSharedPointer {
+    template <class T> KS_INLINE operator T *() const { return reinterpret_cast<T *>(ks_dynamic_shared); }
+};
+
+constexpr bool inside_function(const char *name) { return name[0] != 0; }
+
+} // namespace ks
+
+/// `extern __shared__ T name[];` inside a function. T stands in parentheses and may begin with alignas(..).
+#define KS_DYNAMIC_SHARED(T, name)                                                                                     \
+    static_assert(::ks::inside_function(__builtin_FUNCTION()),                                                         \
+                  "dynamic shared memory at namespace scope must be declared with KS_DYNAMIC_SHARED_GLOBAL");          \
+    KS_UNPAREN T *const name __attribute__((unused)) = ::ks::DynamicSharedPointer {}
+
+/// The same at namespace scope: one array for all names, as on the device.
+#define KS_DYNAMIC_SHARED_GLOBAL(T, name)                                                                              \
+    KS_UNPAREN T extern __thread name[] __asm__("ks_dynamic_shared") __attribute__((tls_model("initial-exec")))
+
+#define HIP_DYNAMIC_SHARED(T, name) KS_DYNAMIC_SHARED((T), name);
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE

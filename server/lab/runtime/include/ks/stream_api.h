@@ -1,0 +1,32 @@
+// Streams and events. Work is done in the order in which it is issued, and is done when its call returns: a stream
+// never has anything outstanding, and waiting for another is always over already.
+#pragma once
+#pragma clang system_header
+#include <ks/api_types.h>
+
+extern "C" {
+hipError_t hipStreamCreate(hipStream_t *stream);
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags);
+hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int priority);
+hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest);
+hipError_t hipStreamDestroy(hipStream_t stream);
+hipError_t hipStreamSynchronize(hipStream_t stream);
+hipError_t hipStreamQuery(hipStream_t stream);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags);
+hipError_t hipStreamGetPriority(hipStream_t stream, int *priority);
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *user_data, unsigned flags);
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void *user_data);
+
+hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
+hipError_t hipEventSynchronize(hipEvent_t event);
+hipError_t hipEventQuery(hipEvent_t event);
+/// Milliseconds on the host's monotonic clock between two recorded events.
+hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop);
+hipError_t hipEventDestroy(hipEvent_t event);
+}
+static inline hipError_t hipEventCreate(hipEvent_t *event, unsigned flags = hipEventDefault) {
+    return hipEventCreateWithFlags(event, flags);
+}

@@ -1,0 +1,144 @@
+// Work-items as fibers: how one waits, and how the thread goes on with the next.
+//
+// All work-items of a block live on one thread. Each that has begun and not ended owns a stack; the thread jumps
+// from stack to stack whenever a work-item has to wait for others (at a barrier, or for the values of its wave).
+// A work-item that never waits costs no switch: the next one then starts on the same stack.
+#pragma once
+#pragma clang system_header
+#include <ks/index.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace ks {
+
+inline constexpr unsigned kWaveSize = 64;
+inline constexpr unsigned kMaxBlockSize = 1024;
+inline constexpr unsigned kMaxSharedBytes = 65536;
+
+/// What a work-item waits for. Everything up to kReady can be run.
+enum State : uint8_t { kNew, kReady, kWave, kBarrier, kDone };
+
+/// A work-item of the block that this thread runs.
+struct alignas(64) WorkItem {
+    void *stack_pointer; ///< where it goes on; valid while it waits
+    void *stack;         ///< lowest address of its stack, or null when it has none
+    ItemIndex index;     ///< its threadIdx
+};
+
+/// What 64 work-items share to exchange values. `in` and `votes_in` are written before waiting; when all that can
+/// arrive have arrived the scheduler copies them to `out` and `votes`, which stay unchanged until each has read them.
+struct alignas(64) Wave {
+    uint64_t active;    ///< the work-items that take part in the exchange under way
+    uint64_t votes;     ///< their predicates, one bit each
+    uint64_t votes_in;
+    uint64_t ran_at;    ///< sites recently released, see scheduler.cpp
+    alignas(64) uint64_t in[kWaveSize];
+    alignas(64) uint64_t out[kWaveSize];
+};
+
+/// A reduction over a block's predicates, for __syncthreads_count, _and, _or.
+struct Predicates {
+    unsigned arrived, true_count;
+};
+
+/// The block that this thread runs.
+struct Block {
+    WorkItem *items;
+    uint8_t *state;  ///< a State each; padded with kDone to whole waves
+    uint32_t *site;  ///< where in the source each waits: line << 10 | column
+    Wave *waves;
+    const void *body; ///< the kernel and its arguments
+    uint32_t size;
+    Predicates predicates_in, predicates;
+};
+
+#define KS_RUNTIME_TLS extern __thread __attribute__((visibility("default"), tls_model("initial-exec")))
+KS_RUNTIME_TLS Block block;
+
+/// Dynamic shared memory of the block that this thread runs.
+extern "C" KS_RUNTIME_TLS char ks_dynamic_shared[kMaxSharedBytes];
+
+/// Chooses who runs after work-item `linear` has set its state; releases waiters where all have arrived.
+/// Ends the process with a message where the kernel was launched as a plain loop, since nobody can wait there.
+extern "C" WorkItem *ks_pick_next(uint32_t linear);
+
+/// Called on a stack whose work-item has ended and whose neighbour in the wave is not simply the next to begin.
+/// Returns a work-item to begin on this same stack, or never.
+extern "C" WorkItem *ks_finish_slowly(WorkItem *item);
+
+#ifdef __AVX512F__
+#define KS_CLOBBER_AVX512                                                                                              \
+    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",       \
+        "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
+#else
+#define KS_CLOBBER_AVX512
+#endif
+
+/// Leaves `from`'s stack for `to`'s; returns when somebody switches back.
+///
+/// It is inlined where the kernel waits and ends in an indirect jump. A call would end in `ret`, and the processor's
+/// return predictor would be wrong each time, as the stacks change under it. Every register is declared as
+/// overwritten, so the compiler saves exactly what is alive here; only rbp and rbx cannot be declared and are pushed.
+/// The 128 bytes below the stack pointer are skipped because the compiler may keep values there (the red zone).
+static KS_INLINE void switch_stack(WorkItem *from, WorkItem *to) {
+    void **save = &from->stack_pointer;
+    void *target = to->stack_pointer;
+    asm volatile("leaq -128(%%rsp), %%rsp\n\t"
+                 "pushq %%rbp\n\t"
+                 "pushq %%rbx\n\t"
+                 "leaq 1f(%%rip), %%rax\n\t"
+                 "pushq %%rax\n\t"
+                 "movq %%rsp, (%0)\n\t"
+                 "movq %1, %%rsp\n\t"
+                 "popq %%rax\n\t"
+                 "jmpq *%%rax\n"
+                 "1:\tpopq %%rbx\n\t"
+                 "popq %%rbp\n\t"
+                 "subq $-128, %%rsp"
+                 : "+D"(save), "+S"(target)
+                 :
+                 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "st",
+                   "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "xmm0", "xmm1", "xmm2", "xmm3",
+                   "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+                   "xmm15" KS_CLOBBER_AVX512);
+}
+
+/// Waits for `why` at `site`; other work-items run meanwhile.
+static KS_INLINE void suspend(State why, uint32_t site) {
+    const uint32_t linear = threadIdx.ks_linear;
+    uint8_t *state = block.state + linear;
+    WorkItem *me = block.items + linear;
+    block.site[linear] = site;
+    state[0] = why;
+    WorkItem *next = me + 1;
+    // The common case, decided without a call: the neighbour in the same wave can go on.
+    if (__builtin_expect((linear + 1) % kWaveSize == 0 || state[1] != kReady, 0)) {
+        next = ks_pick_next(linear);
+    }
+    if (next != me) {
+        switch_stack(me, next);
+    }
+    threadIdx = me->index;
+}
+
+/// Ends `item` and returns the one to begin on the same stack.
+static KS_INLINE WorkItem *finish(WorkItem *item) {
+    const uint32_t linear = item->index.ks_linear;
+    uint8_t *state = block.state + linear;
+    state[0] = kDone;
+    if (__builtin_expect((linear + 1) % kWaveSize != 0 && state[1] == kNew, 1)) {
+        WorkItem *next = item + 1;
+        state[1] = kReady;
+        next->stack = item->stack;
+        return next;
+    }
+    return ks_finish_slowly(item);
+}
+
+static KS_INLINE unsigned lane() { return threadIdx.ks_linear % kWaveSize; }
+static KS_INLINE Wave &wave() { return block.waves[threadIdx.ks_linear / kWaveSize]; }
+
+} // namespace ks
+
+/// The place in the source of the call that has this as a default argument.
+#define KS_SITE (static_cast<uint32_t>(__builtin_LINE()) << 10 | (static_cast<uint32_t>(__builtin_COLUMN()) & 1023u))

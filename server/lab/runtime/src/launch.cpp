@@ -1,0 +1,146 @@
+#include "errors.h"
+#include "fault.h"
+#include "output.h"
+#include "pool.h"
+#include "report.h"
+#include "worker.h"
+#include <cxxabi.h>
+#include <mutex>
+#include <set>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <time.h>
+
+namespace ks {
+namespace {
+
+uint64_t now_ns() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// A fault whose text names the kernel, which does not run yet.
+void refuse(const Launch &launch, const char *kind, const std::string &message) {
+    write_fault(kind, message.c_str(), launch.kernel);
+    fprintf(stderr, "HIP on the CPU: launch of %s refused: %s\n", launch.kernel, message.c_str());
+}
+
+/// The limits of MI300, whose excess HIP refuses as well.
+hipError_t validate(const Launch &launch) {
+    const uint64_t block = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+    const uint64_t grid = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+    if (block == 0 || grid == 0) {
+        return hipErrorInvalidConfiguration;
+    }
+    if (launch.block.x > kMaxBlockSize || launch.block.y > kMaxBlockSize || launch.block.z > kMaxBlockSize ||
+        block > kMaxBlockSize) {
+        refuse(launch, "block_too_large",
+               "a block of " + std::to_string(block) + " work-items is over the device's limit of 1024");
+        return hipErrorInvalidConfiguration;
+    }
+    if (launch.grid.x > INT32_MAX || launch.grid.y > 65535 || launch.grid.z > 65535 ||
+        uint64_t{launch.grid.x} * launch.block.x > UINT32_MAX) {
+        return hipErrorInvalidConfiguration;
+    }
+    if (launch.shared_bytes > kMaxSharedBytes) {
+        refuse(launch, "shared_memory_too_large",
+               std::to_string(launch.shared_bytes) + " bytes of dynamic shared memory are over the device's 65536");
+        return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+}
+
+/// Whether the first character is a parenthesis that the last one closes.
+bool is_enclosed(const std::string &text) {
+    if (text.size() < 2 || text.front() != '(') {
+        return false;
+    }
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0) {
+            return i + 1 == text.size();
+        }
+    }
+    return false;
+}
+
+/// `ks::Constant<&(void k<float>(float*))>` -> `k<float>`: without the return type, which templates' names carry, and
+/// without the parameters.
+std::string function_name(std::string text) {
+    const size_t begin = text.find('&');
+    const size_t end = text.rfind('>');
+    if (begin == std::string::npos || end == std::string::npos || end <= begin) {
+        return text;
+    }
+    text = text.substr(begin + 1, end - begin - 1);
+    if (is_enclosed(text)) {
+        text = text.substr(1, text.size() - 2);
+    }
+    // The parameters: from the parenthesis that the last one closes.
+    int depth = 0;
+    for (size_t i = text.size(); i-- > 0;) {
+        depth += text[i] == ')' ? 1 : text[i] == '(' ? -1 : 0;
+        if (text[i] == '(' && depth == 0) {
+            text.resize(i);
+            break;
+        }
+    }
+    // The return type: up to the last space outside of brackets.
+    depth = 0;
+    for (size_t i = text.size(); i-- > 0;) {
+        depth += text[i] == '>' || text[i] == ')' ? 1 : text[i] == '<' || text[i] == '(' ? -1 : 0;
+        if (text[i] == ' ' && depth == 0) {
+            return text.substr(i + 1);
+        }
+    }
+    return text;
+}
+
+/// The kernel's expression as it stands in the source, without the parentheses that the macro needs.
+std::string expression_name(const char *text) {
+    std::string name = text;
+    while (is_enclosed(name)) {
+        name = name.substr(1, name.size() - 2);
+    }
+    return name;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const char *ks_kernel_name(const char *mangled, const char *text) {
+    static std::mutex mutex;
+    static std::set<std::string> *const names = new std::set<std::string>;
+    std::string name = expression_name(text);
+    if (mangled != nullptr) {
+        int status = 0;
+        char *readable = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+        if (readable != nullptr) {
+            name = function_name(readable);
+        }
+        free(readable);
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    return names->insert(name).first->c_str();
+}
+
+extern "C" __attribute__((visibility("default"))) hipError_t ks_launch(const Launch &launch) {
+    if (worker.launch != nullptr) {
+        fail("launch_in_kernel", "a kernel launches a kernel, which HIP devices cannot do; launch it from the host");
+    }
+    if (const hipError_t error = validate(launch); error != hipSuccess) {
+        return remember(error);
+    }
+    static std::mutex one_at_a_time;
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    const uint64_t start = now_ns();
+    run_on_pool(launch);
+    record_launch(launch, now_ns() - start);
+    flush_output();
+    return hipSuccess;
+}
+
+} // namespace ks

@@ -1,0 +1,468 @@
+// Allocation and copies. Allocations are known by address, so that a wrong pointer or size is told as HIP tells it.
+#include "errors.h"
+#include "fault.h"
+#include "memory_size.h"
+#include "streams.h"
+#include <ks/memory_api.h>
+#include <map>
+#include <mutex>
+#include <stdlib.h>
+#include <string.h>
+
+namespace ks {
+namespace {
+
+/// hipMalloc's alignment on AMD devices is 256 bytes; programs rely on vector loads being aligned.
+constexpr size_t kAlignment = 256;
+constexpr size_t kPitchAlignment = 256;
+
+struct Allocation {
+    size_t bytes;
+    hipMemoryType type;
+    unsigned flags;
+};
+
+/// What is allocated, and what was until lately: a freed range stays known until its addresses are used again.
+class Allocations {
+  public:
+    hipError_t allocate(void **out, size_t bytes, hipMemoryType type, unsigned flags) {
+        if (out == nullptr) {
+            return remember(hipErrorInvalidValue);
+        }
+        *out = nullptr;
+        if (bytes == 0) {
+            return hipSuccess; // As HIP: a null pointer, and no error.
+        }
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (bytes > total_memory() || used_ > total_memory() - bytes) {
+            return remember(hipErrorOutOfMemory);
+        }
+        void *memory = aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+        if (memory == nullptr) {
+            return remember(hipErrorOutOfMemory);
+        }
+        forget_freed(memory, bytes);
+        live_[address(memory)] = {bytes, type, flags};
+        used_ += bytes;
+        *out = memory;
+        return hipSuccess;
+    }
+
+    /// Frees an allocation of a type for which `accepts` holds. Null is fine.
+    template <class F> hipError_t release(void *pointer, F accepts) {
+        if (pointer == nullptr) {
+            return hipSuccess;
+        }
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = live_.find(address(pointer));
+        if (found == live_.end() || !accepts(found->second.type)) {
+            return remember(hipErrorInvalidValue);
+        }
+        freed_[found->first] = found->second.bytes;
+        used_ -= found->second.bytes;
+        live_.erase(found);
+        free(pointer);
+        return hipSuccess;
+    }
+
+    hipError_t add_registered(void *pointer, size_t bytes, unsigned flags) {
+        if (pointer == nullptr || bytes == 0) {
+            return remember(hipErrorInvalidValue);
+        }
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!registered_.emplace(address(pointer), Allocation{bytes, hipMemoryTypeHost, flags}).second) {
+            return remember(hipErrorHostMemoryAlreadyRegistered);
+        }
+        return hipSuccess;
+    }
+    hipError_t remove_registered(void *pointer) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return registered_.erase(address(pointer)) != 0 ? hipSuccess : remember(hipErrorHostMemoryNotRegistered);
+    }
+
+    /// The allocation that `pointer` lies in, or null bytes.
+    Allocation find(const void *pointer, uintptr_t *base) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        Allocation found = lookup(live_, address(pointer), base);
+        return found.bytes != 0 ? found : lookup(registered_, address(pointer), base);
+    }
+
+    /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in,
+    /// and not in one that was freed. Other memory is the program's own.
+    bool accessible(const void *pointer, size_t bytes) {
+        if (pointer == nullptr) {
+            return false;
+        }
+        uintptr_t base = 0;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const Allocation found = lookup(live_, address(pointer), &base);
+        if (found.bytes != 0) {
+            return bytes <= base + found.bytes - address(pointer);
+        }
+        const auto after = freed_.upper_bound(address(pointer));
+        if (after == freed_.begin()) {
+            return true;
+        }
+        const auto before = std::prev(after);
+        return address(pointer) >= before->first + before->second;
+    }
+
+    size_t used() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return used_;
+    }
+
+  private:
+    static uintptr_t address(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+    static Allocation lookup(const std::map<uintptr_t, Allocation> &ranges, uintptr_t at, uintptr_t *base) {
+        const auto after = ranges.upper_bound(at);
+        if (after == ranges.begin()) {
+            return {};
+        }
+        const auto before = std::prev(after);
+        if (at >= before->first + before->second.bytes) {
+            return {};
+        }
+        *base = before->first;
+        return before->second;
+    }
+
+    void forget_freed(const void *memory, size_t bytes) {
+        const uintptr_t begin = address(memory), end = begin + bytes;
+        auto at = freed_.upper_bound(begin);
+        if (at != freed_.begin() && std::prev(at)->first + std::prev(at)->second > begin) {
+            --at;
+        }
+        while (at != freed_.end() && at->first < end) {
+            at = freed_.erase(at);
+        }
+    }
+
+    std::mutex mutex_;
+    std::map<uintptr_t, Allocation> live_, registered_;
+    std::map<uintptr_t, size_t> freed_;
+    size_t used_ = 0;
+};
+Allocations &allocations() {
+    static Allocations *const all = new Allocations;
+    return *all;
+}
+
+bool valid_kind(hipMemcpyKind kind) {
+    return (kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault) || kind == hipMemcpyDeviceToDeviceNoCU;
+}
+
+hipError_t copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+    if (!valid_kind(kind)) {
+        return remember(hipErrorInvalidMemcpyDirection);
+    }
+    if (bytes == 0) {
+        return hipSuccess;
+    }
+    if (!allocations().accessible(to, bytes) || !allocations().accessible(from, bytes)) {
+        return remember(hipErrorInvalidValue);
+    }
+    memmove(to, from, bytes);
+    return hipSuccess;
+}
+
+hipError_t copy_on(hipStream_t stream, void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : copy(to, from, bytes, kind);
+}
+
+/// The bytes from the first row's begin to the last row's end.
+size_t span(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
+
+hipError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                     hipMemcpyKind kind) {
+    if (!valid_kind(kind)) {
+        return remember(hipErrorInvalidMemcpyDirection);
+    }
+    if (width == 0 || height == 0) {
+        return hipSuccess;
+    }
+    if (width > to_pitch || width > from_pitch) {
+        return remember(hipErrorInvalidPitchValue);
+    }
+    if (!allocations().accessible(to, span(to_pitch, width, height)) ||
+        !allocations().accessible(from, span(from_pitch, width, height))) {
+        return remember(hipErrorInvalidValue);
+    }
+    for (size_t row = 0; row < height; ++row) {
+        memmove(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch, width);
+    }
+    return hipSuccess;
+}
+
+template <class T> hipError_t fill(void *to, T value, size_t count) {
+    if (count == 0) {
+        return hipSuccess;
+    }
+    if (count > SIZE_MAX / sizeof(T) || !allocations().accessible(to, count * sizeof(T)) ||
+        reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) {
+        return remember(hipErrorInvalidValue);
+    }
+    T *out = static_cast<T *>(to);
+    for (size_t i = 0; i < count; ++i) {
+        out[i] = value;
+    }
+    return hipSuccess;
+}
+template <class T> hipError_t fill_on(hipStream_t stream, void *to, T value, size_t count) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : fill(to, value, count);
+}
+
+hipError_t fill_rows(void *to, size_t pitch, int value, size_t width, size_t height) {
+    if (width == 0 || height == 0) {
+        return hipSuccess;
+    }
+    if (width > pitch || !allocations().accessible(to, span(pitch, width, height))) {
+        return remember(hipErrorInvalidValue);
+    }
+    for (size_t row = 0; row < height; ++row) {
+        memset(static_cast<char *>(to) + row * pitch, value, width);
+    }
+    return hipSuccess;
+}
+
+bool is_device(hipMemoryType type) { return type == hipMemoryTypeDevice || type == hipMemoryTypeManaged; }
+bool is_host(hipMemoryType type) { return type == hipMemoryTypeHost; }
+
+} // namespace
+} // namespace ks
+
+using namespace ks;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+hipError_t ks_malloc(void **pointer, size_t bytes) {
+    return allocations().allocate(pointer, bytes, hipMemoryTypeDevice, 0);
+}
+hipError_t ks_malloc_managed(void **pointer, size_t bytes, unsigned flags) {
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) {
+        return remember(hipErrorInvalidValue);
+    }
+    return allocations().allocate(pointer, bytes, hipMemoryTypeManaged, flags);
+}
+hipError_t ks_host_malloc(void **pointer, size_t bytes, unsigned flags) {
+    return allocations().allocate(pointer, bytes, hipMemoryTypeHost, flags);
+}
+hipError_t ks_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    if (pointer == nullptr || pitch == nullptr || width > SIZE_MAX / 2) {
+        return remember(hipErrorInvalidValue);
+    }
+    *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    if (height != 0 && *pitch > SIZE_MAX / height) {
+        return remember(hipErrorOutOfMemory);
+    }
+    return ks_malloc(pointer, *pitch * height);
+}
+hipError_t hipFree(void *pointer) { return allocations().release(pointer, is_device); }
+hipError_t hipFreeAsync(void *pointer, hipStream_t stream) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : hipFree(pointer);
+}
+hipError_t hipHostFree(void *pointer) { return allocations().release(pointer, is_host); }
+hipError_t hipFreeHost(void *pointer) { return hipHostFree(pointer); }
+
+hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned flags) {
+    return allocations().add_registered(pointer, bytes, flags);
+}
+hipError_t hipHostUnregister(void *pointer) { return allocations().remove_registered(pointer); }
+hipError_t hipHostGetDevicePointer(void **device, void *host, unsigned) {
+    uintptr_t base = 0;
+    if (device == nullptr || !is_host(allocations().find(host, &base).type)) {
+        return remember(hipErrorInvalidValue);
+    }
+    *device = host;
+    return hipSuccess;
+}
+hipError_t hipHostGetFlags(unsigned *flags, void *host) {
+    uintptr_t base = 0;
+    const Allocation found = allocations().find(host, &base);
+    if (flags == nullptr || !is_host(found.type)) {
+        return remember(hipErrorInvalidValue);
+    }
+    *flags = found.flags;
+    return hipSuccess;
+}
+
+hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+    return copy(to, from, bytes, kind);
+}
+hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+    return copy_on(stream, to, from, bytes, kind);
+}
+hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+    return copy_on(stream, to, from, bytes, kind);
+}
+hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from, size_t bytes) {
+    return copy(to, from, bytes, hipMemcpyHostToDevice);
+}
+hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t bytes) {
+    return copy(to, from, bytes, hipMemcpyDeviceToHost);
+}
+hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
+    return copy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from, size_t bytes, hipStream_t stream) {
+    return copy_on(stream, to, from, bytes, hipMemcpyHostToDevice);
+}
+hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t stream) {
+    return copy_on(stream, to, from, bytes, hipMemcpyDeviceToHost);
+}
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes, hipStream_t stream) {
+    return copy_on(stream, to, from, bytes, hipMemcpyDeviceToDevice);
+}
+hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes) {
+    if (to_device != 0 || from_device != 0) {
+        return remember(hipErrorInvalidDevice);
+    }
+    return copy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                              hipStream_t stream) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : hipMemcpyPeer(to, to_device, from, from_device, bytes);
+}
+hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                       hipMemcpyKind kind) {
+    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+}
+hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                            hipMemcpyKind kind, hipStream_t stream) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+hipError_t hipMemset(void *to, int value, size_t bytes) {
+    if (bytes == 0) {
+        return hipSuccess;
+    }
+    if (!allocations().accessible(to, bytes)) {
+        return remember(hipErrorInvalidValue);
+    }
+    memset(to, value, bytes);
+    return hipSuccess;
+}
+hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : hipMemset(to, value, bytes);
+}
+hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) { return fill(to, value, count); }
+hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream) {
+    return fill_on(stream, to, value, count);
+}
+hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) { return fill(to, value, count); }
+hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream) {
+    return fill_on(stream, to, value, count);
+}
+hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) { return fill(to, value, count); }
+hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
+    return fill_on(stream, to, value, count);
+}
+hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
+    return fill_rows(to, pitch, value, width, height);
+}
+hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : fill_rows(to, pitch, value, width, height);
+}
+
+// Advice about where memory should be has no effect where there is one memory; what it is about must still exist.
+hipError_t hipMemPrefetchAsync(const void *pointer, size_t bytes, int device, hipStream_t stream) {
+    if (device != 0 && device != hipCpuDeviceId) {
+        return remember(hipErrorInvalidDevice);
+    }
+    if (bytes == 0 || !allocations().accessible(pointer, bytes)) {
+        return remember(hipErrorInvalidValue);
+    }
+    return check_stream(stream);
+}
+hipError_t hipMemAdvise(const void *pointer, size_t bytes, hipMemoryAdvise, int device) {
+    if (device != 0 && device != hipCpuDeviceId) {
+        return remember(hipErrorInvalidDevice);
+    }
+    return bytes != 0 && allocations().accessible(pointer, bytes) ? hipSuccess : remember(hipErrorInvalidValue);
+}
+hipError_t hipMemGetInfo(size_t *free, size_t *total) {
+    if (free == nullptr || total == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    *total = total_memory();
+    const size_t used = allocations().used();
+    *free = *total > used ? *total - used : 0;
+    return hipSuccess;
+}
+hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
+    uintptr_t base = 0;
+    const Allocation found = allocations().find(pointer, &base);
+    if (bytes == nullptr || found.bytes == 0) {
+        return remember(hipErrorInvalidValue);
+    }
+    *bytes = found.bytes;
+    return hipSuccess;
+}
+hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *bytes, hipDeviceptr_t pointer) {
+    uintptr_t begin = 0;
+    const Allocation found = allocations().find(pointer, &begin);
+    if (found.bytes == 0) {
+        return remember(hipErrorNotFound);
+    }
+    if (base != nullptr) {
+        *base = reinterpret_cast<void *>(begin);
+    }
+    if (bytes != nullptr) {
+        *bytes = found.bytes;
+    }
+    return hipSuccess;
+}
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *pointer) {
+    if (attributes == nullptr || pointer == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    uintptr_t base = 0;
+    const Allocation found = allocations().find(pointer, &base);
+    if (found.bytes == 0) {
+        *attributes = {hipMemoryTypeUnregistered, -2, nullptr, nullptr, 0, 0};
+        return remember(hipErrorInvalidValue);
+    }
+    void *address = const_cast<void *>(pointer);
+    *attributes = {found.type,
+                   0,
+                   address,
+                   found.type == hipMemoryTypeDevice ? nullptr : address,
+                   found.type == hipMemoryTypeManaged,
+                   found.flags};
+    return hipSuccess;
+}
+
+hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, void *to, size_t bytes, size_t offset,
+                          hipMemcpyKind kind) {
+    if (symbol == nullptr) {
+        return remember(hipErrorInvalidSymbol);
+    }
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+        return remember(hipErrorInvalidValue);
+    }
+    const bool writes = from != nullptr;
+    const hipMemcpyKind refused = writes ? hipMemcpyDeviceToHost : hipMemcpyHostToDevice;
+    if (kind == refused || kind == hipMemcpyHostToHost || !valid_kind(kind)) {
+        return remember(hipErrorInvalidMemcpyDirection);
+    }
+    char *at = static_cast<char *>(symbol) + offset;
+    return writes ? copy(at, from, bytes, kind) : copy(to, at, bytes, kind);
+}
+hipError_t ks_symbol_address(void **pointer, const void *symbol) {
+    if (pointer == nullptr || symbol == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    *pointer = const_cast<void *>(symbol);
+    return hipSuccess;
+}
+}
+#pragma GCC visibility pop

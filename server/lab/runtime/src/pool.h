@@ -1,0 +1,12 @@
+// The threads that blocks are spread over.
+#pragma once
+#include <ks/launch.h>
+
+namespace ks {
+
+/// How many threads run blocks: KS_THREADS, or one for each processor.
+unsigned thread_count();
+/// Runs all blocks of the launch and returns when they are done. One launch at a time.
+void run_on_pool(const Launch &launch);
+
+} // namespace ks

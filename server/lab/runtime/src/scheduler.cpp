@@ -1,0 +1,165 @@
+// Who runs next. The states of a wave's 64 work-items are one vector register: each question is one comparison.
+#include "fault.h"
+#include "worker.h"
+#include <stdio.h>
+#include <string.h>
+
+namespace ks {
+namespace {
+
+typedef uint8_t StateVector __attribute__((ext_vector_type(64)));
+typedef bool MaskVector __attribute__((ext_vector_type(64)));
+
+StateVector states_of(unsigned wave) {
+    StateVector states;
+    memcpy(&states, block.state + wave * kWaveSize, sizeof states);
+    return states;
+}
+uint64_t mask(MaskVector vector) { return __builtin_bit_cast(uint64_t, vector); }
+uint64_t runnable(unsigned wave) {
+    const StateVector ready = static_cast<uint8_t>(kReady);
+    return mask(__builtin_convertvector(states_of(wave) <= ready, MaskVector));
+}
+uint64_t in_state(unsigned wave, State state) {
+    const StateVector wanted = static_cast<uint8_t>(state);
+    return mask(__builtin_convertvector(states_of(wave) == wanted, MaskVector));
+}
+WorkItem *first_of(unsigned wave, uint64_t items) {
+    return block.items + wave * kWaveSize + __builtin_ctzll(items);
+}
+
+/// Lets those of `waiting` go on that wait at the earliest place in the source; the values they brought are now
+/// readable. Returns the first of them.
+WorkItem *release_exchange(unsigned number, uint64_t waiting) {
+    const uint32_t *site = block.site + number * kWaveSize;
+    uint8_t *state = block.state + number * kWaveSize;
+    uint32_t earliest = UINT32_MAX;
+    for (unsigned i = 0; i < kWaveSize; ++i) {
+        const bool candidate = state[i] == kWave && site[i] < earliest;
+        earliest = candidate ? site[i] : earliest;
+    }
+    uint64_t active = 0;
+    for (unsigned i = 0; i < kWaveSize; ++i) {
+        const bool released = state[i] == kWave && site[i] == earliest;
+        state[i] = released ? static_cast<uint8_t>(kReady) : state[i];
+        active |= uint64_t{released} << i;
+    }
+    Wave &wave = block.waves[number];
+    wave.active = active;
+    wave.votes = wave.votes_in & active;
+    memcpy(wave.out, wave.in, sizeof wave.out);
+    return first_of(number, active & waiting);
+}
+
+/// HIP leaves it undefined when the work-items of a block wait at different barriers. Here all are released, and
+/// the first case in a launch is told.
+void report_divergence(uint32_t first, uint32_t other) {
+    worker.divergence_reported = true;
+    char text[160];
+    snprintf(text, sizeof text,
+             "work-items of one block wait at different barriers, lines %u and %u: undefined on a GPU; make every "
+             "work-item of the block reach the same __syncthreads()",
+             first >> 10, other >> 10);
+    report_fault("barrier_divergence", text);
+}
+
+/// Lets everybody at the barrier go on. Returns the first, or null when nobody waits.
+WorkItem *release_barrier() {
+    WorkItem *first = nullptr;
+    uint32_t site = 0;
+    for (unsigned i = 0; i < block.size; ++i) {
+        if (block.state[i] != kBarrier) {
+            continue;
+        }
+        block.state[i] = kReady;
+        if (first == nullptr) {
+            first = block.items + i;
+            site = block.site[i];
+        } else if (block.site[i] != site && !worker.divergence_reported) {
+            report_divergence(site, block.site[i]);
+        }
+    }
+    block.predicates = block.predicates_in;
+    block.predicates_in = {};
+    return first;
+}
+
+/// The next to run after work-item `linear`: its own wave first, so that values are exchanged while they are in the
+/// cache; then the waves that follow; at last the barrier, or the thread's own stack when all have ended.
+WorkItem *choose(uint32_t linear) {
+    unsigned wave = linear / kWaveSize;
+    for (unsigned seen = 0; seen < worker.waves; ++seen) {
+        if (const uint64_t items = runnable(wave); items != 0) {
+            return first_of(wave, items);
+        }
+        if (const uint64_t waiting = in_state(wave, kWave); waiting != 0) {
+            return release_exchange(wave, waiting);
+        }
+        wave = wave + 1 == worker.waves ? 0 : wave + 1;
+    }
+    WorkItem *first = release_barrier();
+    return first != nullptr ? first : &worker.main;
+}
+
+[[noreturn]] void fail_outside_fibers() {
+    if (worker.launch == nullptr) {
+        fail("barrier_outside_kernel", "a barrier, shuffle or vote was reached outside a kernel; call it from device "
+                                       "code only");
+    }
+    fail("barrier_in_loop", "a barrier, shuffle or vote was reached in a kernel that was taken to be free of them and "
+                            "runs as a plain loop; launch it with hipLaunchKernelGGL, which makes no such assumption");
+}
+
+/// Leaves a stack for good.
+[[noreturn]] void jump_to(WorkItem *item) {
+    asm volatile("movq %0, %%rsp\n\t"
+                 "popq %%rax\n\t"
+                 "jmpq *%%rax"
+                 :
+                 : "r"(item->stack_pointer)
+                 : "memory");
+    __builtin_unreachable();
+}
+
+void begin(WorkItem *item) { block.state[item->index.ks_linear] = kReady; }
+bool is_new(const WorkItem *item) {
+    return item != &worker.main && block.state[item->index.ks_linear] == kNew;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) WorkItem *ks_pick_next(uint32_t linear) {
+    if (worker.launch == nullptr || worker.launch->mode == Mode::kLoop) {
+        fail_outside_fibers();
+    }
+    WorkItem *next = choose(linear);
+    if (is_new(next)) {
+        begin(next);
+        prepare_stack(next);
+    }
+    return next;
+}
+
+extern "C" __attribute__((visibility("default"))) WorkItem *ks_finish_slowly(WorkItem *item) {
+    WorkItem *next = choose(item->index.ks_linear);
+    if (is_new(next)) {
+        begin(next);
+        next->stack = item->stack;
+        return next;
+    }
+    // Nobody can take this stack before the jump: only this thread gives it away.
+    worker.free_stacks[worker.free_count++] = item->stack;
+    jump_to(next);
+}
+
+extern "C" __attribute__((visibility("default"))) void ks_run_fibers(void (*entry)(WorkItem *)) {
+    worker.entry = entry;
+    memset(block.state, kDone, worker.waves * kWaveSize);
+    memset(block.state, kNew, block.size);
+    WorkItem *first = block.items;
+    begin(first);
+    prepare_stack(first);
+    switch_stack(&worker.main, first);
+}
+
+} // namespace ks

@@ -1,0 +1,158 @@
+#include "worker.h"
+#include "fault.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+namespace ks {
+
+extern "C" {
+__thread char ks_dynamic_shared[kMaxSharedBytes] __attribute__((aligned(128)));
+}
+__thread Worker worker;
+
+namespace {
+
+// Where `suspend` writes in a kernel that runs as a loop, and outside kernels. No state here is ever kReady, so every
+// wait ends in ks_pick_next, which stops the program with a message.
+uint8_t idle_state[kMaxBlockSize + kWaveSize];
+uint32_t idle_site[kMaxBlockSize + kWaveSize];
+Wave idle_waves[kMaxBlockSize / kWaveSize];
+WorkItem idle_items[kMaxBlockSize + 1];
+
+/// Pages below a stack that stop an overflow from reaching the neighbour's.
+constexpr size_t kGuardBytes = 4096;
+
+template <class T> T *allocate(size_t count) {
+    void *memory = aligned_alloc(128, (count * sizeof(T) + 127) / 128 * 128);
+    if (memory == nullptr) {
+        fail("out_of_memory", "the runtime has no memory left for the work-items of a block; use smaller blocks or "
+                              "raise the memory limit");
+    }
+    memset(memory, 0, count * sizeof(T));
+    return static_cast<T *>(memory);
+}
+
+void map_stacks(unsigned count) {
+    if (worker.stacks != nullptr) {
+        munmap(worker.stacks, worker.capacity * kStackBytes);
+    }
+    void *memory = mmap(nullptr, count * kStackBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        fail("out_of_memory", "the runtime cannot map 64 KiB of stack for each work-item of a block; use smaller "
+                              "blocks, fewer threads (KS_THREADS) or raise the memory limit");
+    }
+    worker.stacks = static_cast<char *>(memory);
+    for (unsigned i = 0; i < count; ++i) {
+        mprotect(worker.stacks + i * kStackBytes, kGuardBytes, PROT_NONE);
+    }
+}
+
+void reserve(unsigned count) {
+    if (count <= worker.capacity) {
+        return;
+    }
+    const unsigned rounded = (count + kWaveSize - 1) / kWaveSize * kWaveSize;
+    map_stacks(rounded);
+    free(worker.items);
+    free(worker.free_stacks);
+    worker.items = allocate<WorkItem>(rounded + 1);
+    worker.free_stacks = allocate<void *>(rounded);
+    worker.free_count = 0;
+    for (unsigned i = rounded; i-- > 0;) {
+        worker.free_stacks[worker.free_count++] = worker.stacks + i * kStackBytes;
+    }
+    worker.capacity = rounded;
+    worker.extent = {};
+}
+
+/// Storage that a thread owns for fibers; `block` points to it while a launch with fibers runs.
+struct Storage {
+    uint8_t state[kMaxBlockSize + kWaveSize];
+    uint32_t site[kMaxBlockSize + kWaveSize];
+    Wave waves[kMaxBlockSize / kWaveSize];
+};
+__thread Storage *storage;
+
+void fill_indices(dim3 extent) {
+    const ItemIndex &known = worker.extent;
+    if (known.x == extent.x && known.y == extent.y && known.z == extent.z) {
+        return;
+    }
+    unsigned linear = 0;
+    for (unsigned z = 0; z < extent.z; ++z) {
+        for (unsigned y = 0; y < extent.y; ++y) {
+            for (unsigned x = 0; x < extent.x; ++x) {
+                worker.items[linear].index = {x, y, z, linear};
+                ++linear;
+            }
+        }
+    }
+    worker.extent = {extent.x, extent.y, extent.z, 0};
+}
+
+} // namespace
+
+__thread Block block = {idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
+
+extern "C" __attribute__((visibility("hidden"))) void ks_stack_entry();
+// A new stack holds, from its top: this address, the work-item, the kernel's entry. The jump of `switch_stack` takes
+// the first. The stack pointer is then a multiple of 16 before the call, as the ABI demands; rbp 0 ends backtraces.
+asm(R"(
+    .text
+    .hidden ks_stack_entry
+    .globl ks_stack_entry
+    .type ks_stack_entry, @function
+ks_stack_entry:
+    .cfi_startproc
+    .cfi_undefined rip
+    popq %rdi
+    popq %rax
+    xorl %ebp, %ebp
+    callq *%rax
+    ud2
+    .cfi_endproc
+    .size ks_stack_entry, . - ks_stack_entry
+)");
+
+void prepare_stack(WorkItem *item) {
+    item->stack = worker.free_stacks[--worker.free_count];
+    // Tops of stacks that lie a power of two apart would share a few cache sets: spread them.
+    const size_t number = reinterpret_cast<uintptr_t>(item->stack) / kStackBytes;
+    const size_t colour = number * 832 & 0x3fc0;
+    void **top = reinterpret_cast<void **>(static_cast<char *>(item->stack) + kStackBytes - 64 - colour);
+    *--top = nullptr;
+    *--top = nullptr;
+    *--top = reinterpret_cast<void *>(worker.entry);
+    *--top = item;
+    *--top = reinterpret_cast<void *>(&ks_stack_entry);
+    item->stack_pointer = top;
+}
+
+void begin_launch(const Launch &launch) {
+    worker.launch = &launch;
+    block.body = launch.body;
+    block.size = launch.block.x * launch.block.y * launch.block.z;
+    worker.waves = (block.size + kWaveSize - 1) / kWaveSize;
+    worker.divergence_reported = false;
+    if (launch.mode == Mode::kLoop) {
+        return;
+    }
+    if (storage == nullptr) {
+        storage = allocate<Storage>(1);
+    }
+    reserve(block.size);
+    fill_indices(launch.block);
+    block.items = worker.items;
+    block.state = storage->state;
+    block.site = storage->site;
+    block.waves = storage->waves;
+}
+
+void end_launch() {
+    worker.launch = nullptr;
+    block = {idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
+}
+
+} // namespace ks

@@ -1,0 +1,33 @@
+// A thread that runs blocks: its stacks, its work-items, the launch it works on.
+#pragma once
+#include <ks/launch.h>
+#include <string>
+
+namespace ks {
+
+inline constexpr size_t kStackBytes = 64 << 10;
+
+/// Per-thread state of the scheduler. What kernels touch themselves is in `block`.
+struct Worker {
+    WorkItem main;            ///< the thread's own stack, while fibers run
+    void (*entry)(WorkItem *); ///< where a work-item of this launch begins
+    unsigned waves;
+    WorkItem *items;
+    unsigned capacity;        ///< work-items for which there is storage
+    ItemIndex extent;         ///< block extents that the items' indices are filled for
+    char *stacks;
+    void **free_stacks;
+    unsigned free_count;
+    const Launch *launch;     ///< null when no kernel runs on this thread
+    bool divergence_reported;
+};
+extern __thread Worker worker __attribute__((tls_model("initial-exec")));
+
+/// Makes this thread ready for the launch: storage, dynamic shared memory, the waiting places of loop mode.
+void begin_launch(const Launch &launch);
+void end_launch();
+
+/// Gives a work-item that begins a stack, set up so that switching to it enters the kernel.
+void prepare_stack(WorkItem *item);
+
+} // namespace ks
