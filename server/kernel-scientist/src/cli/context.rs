@@ -51,7 +51,9 @@ impl Context {
             Some(path) => Ok(path.clone()),
             None => Ok(dirs::data_dir()
                 .ok_or_else(|| {
-                    CliError::Usage("there is no data folder: set HOME or XDG_DATA_HOME, or pass --notebook FILE".into())
+                    CliError::Usage(
+                        "there is no data folder: set HOME or XDG_DATA_HOME, or pass --notebook FILE".into(),
+                    )
                 })?
                 .join("kernel-scientist")
                 .join("notebook.db")),
@@ -94,7 +96,11 @@ pub fn read_source(path: &Path) -> Result<Source, CliError> {
         return Err(usage("is not an ordinary file; name a HIP source file".into()));
     }
     if about.len() > LARGEST_SOURCE {
-        return Err(usage(format!("is {} MiB; source files up to {} MiB are read", about.len() >> 20, LARGEST_SOURCE >> 20)));
+        return Err(usage(format!(
+            "is {} MiB; source files up to {} MiB are read",
+            about.len() >> 20,
+            LARGEST_SOURCE >> 20
+        )));
     }
     let bytes = std::fs::read(&full).map_err(|error| usage(format!("cannot be read: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|error| {

@@ -55,7 +55,9 @@ pub fn run(context: &Context, args: &KernelsArgs) -> Result<(), CliError> {
     let width = kernels.iter().map(|row| row.qualified_name.len()).max().unwrap_or(0);
     let lines: String = kernels
         .iter()
-        .map(|row| format!("{:width$}  lines {}-{}  {}\n", row.qualified_name, row.line, row.end_line, &row.fingerprint[..12]))
+        .map(|row| {
+            format!("{:width$}  lines {}-{}  {}\n", row.qualified_name, row.line, row.end_line, &row.fingerprint[..12])
+        })
         .collect();
     context.print(&lines)
 }

@@ -4,14 +4,23 @@
 //! prints one JSON object (`evolve`: JSON lines); the exit status is 0 done, 1 the code failed, 2 usage or
 //! configuration, 3 device or model not available, 130 cancelled.
 
+mod analyze;
 mod context;
+mod doctor;
 mod error;
+mod figures;
+mod history;
 mod kernels;
+mod provider;
+mod report;
+mod suggest;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use hip_syntax::Syntax;
+use lab::Source;
 
 pub use context::Context;
 pub use error::CliError;
@@ -47,6 +56,16 @@ pub struct Global {
 enum Command {
     /// List the kernels of a file.
     Kernels(kernels::KernelsArgs),
+    /// Show registers, LDS, scratch and occupancy from real GPU code generation.
+    Analyze(analyze::AnalyzeArgs),
+    /// List hypotheses worth trying, best first.
+    Suggest(suggest::SuggestArgs),
+    /// Show what was measured before.
+    History(history::HistoryArgs),
+    /// Write a run as one self-contained HTML page to standard output.
+    Report(report::ReportArgs),
+    /// Say what is usable on this machine, and how to get the rest.
+    Doctor(doctor::DoctorArgs),
 }
 
 /// Parses the arguments, runs the command and turns its result into an exit status.
@@ -59,9 +78,26 @@ pub fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Kernels(args) => kernels::run(&context, &args),
+        Command::Analyze(args) => analyze::run(&context, &args),
+        Command::Suggest(args) => suggest::run(&context, &args),
+        Command::History(args) => history::run(&context, &args),
+        Command::Report(args) => report::run(&context, &args),
+        Command::Doctor(args) => doctor::run(&context, &args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
     }
+}
+
+/// Refuses a kernel's name that the file does not have, and says which it has.
+fn require_kernel(source: &Source, wanted: Option<&str>) -> Result<(), CliError> {
+    let Some(wanted) = wanted else { return Ok(()) };
+    let syntax = Syntax::parse(source.text.clone());
+    let names: Vec<&str> = syntax.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+    if names.contains(&wanted) {
+        return Ok(());
+    }
+    let there = if names.is_empty() { "no kernel at all".to_owned() } else { names.join(", ") };
+    Err(CliError::Usage(format!("{}: there is no kernel {wanted}; the file has {there}", source.path.display())))
 }

@@ -7,7 +7,7 @@ mod diffs;
 mod example;
 mod gather;
 mod lineage;
-mod moment;
+pub(super) mod moment;
 mod render;
 #[cfg(test)]
 mod tests;

@@ -206,7 +206,7 @@ struct MeasuredGain {
 
 /// One row for each experiment that holds a prediction against a full measurement; `None` when there is none.
 pub fn predictions(report: &ReportData) -> Option<Predictions> {
-    let (width, left, right, top, row) = (940.0, 300.0, 790.0, 26.0, 30.0);
+    let (width, left, right, top, row) = (1012.0, 310.0, 770.0, 26.0, 30.0);
     let judged: Vec<_> = report
         .experiments
         .iter()

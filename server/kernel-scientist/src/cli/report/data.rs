@@ -124,6 +124,8 @@ pub struct CandidateFacts {
     pub summary: String,
     /// How it stands against its parent.
     pub standing: Standing,
+    /// The verdict or the failure in words.
+    pub verdict: String,
     /// Speed against its parent.
     pub speed: Option<SpeedRatio>,
     /// Times by shape.

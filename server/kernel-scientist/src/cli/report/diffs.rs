@@ -126,6 +126,7 @@ mod tests {
             title: String::new(),
             summary: String::new(),
             standing: Standing::Faster,
+            verdict: String::new(),
             speed: None,
             times: Vec::new(),
             text: text.into(),

@@ -128,6 +128,11 @@ fn candidate_facts(candidate: &Candidate, experiments: &[Experiment]) -> Candida
         None if candidate.number == 0 => original_times(experiments),
         None => Vec::new(),
     };
+    let (standing, verdict) = match (candidate.number, made_by.map(result)) {
+        (0, _) => (Standing::Original, "original".to_owned()),
+        (_, Some((standing, verdict, _))) => (standing, verdict),
+        (_, None) => (Standing::NotRun, "not measured".to_owned()),
+    };
     CandidateFacts {
         number: candidate.number,
         parent: candidate.parent,
@@ -138,11 +143,8 @@ fn candidate_facts(candidate: &Candidate, experiments: &[Experiment]) -> Candida
             None => "original".into(),
         },
         summary: candidate.summary.clone(),
-        standing: match (candidate.number, measured) {
-            (0, _) => Standing::Original,
-            (_, Some(comparison)) => comparison.verdict.into(),
-            (_, None) => Standing::Failed,
-        },
+        standing,
+        verdict,
         speed: measured.map(|comparison| comparison.speed),
         times,
         text: candidate.text.clone(),
@@ -164,16 +166,7 @@ fn original_times(experiments: &[Experiment]) -> Vec<(String, lab::Figure)> {
 fn experiment_facts(experiment: &Experiment, population: &[Candidate]) -> ExperimentFacts {
     let hypothesis = &experiment.hypothesis;
     let speed = comparison(experiment).map(|comparison| comparison.speed);
-    let (standing, verdict, errors) = match &experiment.outcome {
-        ExperimentOutcome::Measured(stored) => {
-            (stored.comparison.verdict.into(), stored.comparison.verdict.to_string(), Vec::new())
-        }
-        ExperimentOutcome::Failed(failure) => (Standing::Failed, failure.label().to_owned(), error_lines(failure)),
-        ExperimentOutcome::Duplicate(of) => {
-            (Standing::NotRun, "repeats an earlier one".to_owned(), vec![format!("same text as {of}")])
-        }
-        ExperimentOutcome::NotWritten(why) => (Standing::NotRun, "not written".to_owned(), vec![why.clone()]),
-    };
+    let (standing, verdict, errors) = result(experiment);
     ExperimentFacts {
         generation: experiment.generation,
         purpose: match experiment.kind {
@@ -198,6 +191,20 @@ fn experiment_facts(experiment: &Experiment, population: &[Candidate]) -> Experi
         errors,
         report: experiment.report.clone(),
         judges_prediction: experiment.kind == ExperimentKind::Full && standing != Standing::NotRun,
+    }
+}
+
+/// How an experiment stands, in words too, and what went wrong.
+fn result(experiment: &Experiment) -> (Standing, String, Vec<String>) {
+    match &experiment.outcome {
+        ExperimentOutcome::Measured(stored) => {
+            (stored.comparison.verdict.into(), stored.comparison.verdict.to_string(), Vec::new())
+        }
+        ExperimentOutcome::Failed(failure) => (Standing::Failed, failure.label().to_owned(), error_lines(failure)),
+        ExperimentOutcome::Duplicate(of) => {
+            (Standing::NotRun, "repeats an earlier one".to_owned(), vec![format!("same text as {of}")])
+        }
+        ExperimentOutcome::NotWritten(why) => (Standing::NotRun, "not written".to_owned(), vec![why.clone()]),
     }
 }
 

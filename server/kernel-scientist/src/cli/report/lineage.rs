@@ -6,15 +6,15 @@ use serde::Serialize;
 
 use super::data::{CandidateFacts, ReportData, Standing};
 
-const NODE_WIDTH: f64 = 196.0;
+const NODE_WIDTH: f64 = 212.0;
 const NODE_HEIGHT: f64 = 50.0;
-const COLUMN: f64 = NODE_WIDTH + 64.0;
+const COLUMN: f64 = NODE_WIDTH + 48.0;
 const ROW: f64 = NODE_HEIGHT + 16.0;
 const MARGIN: f64 = 8.0;
 const HEADING: f64 = 30.0;
 
 /// Characters of a title that fit into a node.
-const TITLE_CHARACTERS: usize = 30;
+const TITLE_CHARACTERS: usize = 27;
 
 /// The whole drawing; all positions in pixels.
 #[derive(Debug, Serialize)]

@@ -154,24 +154,11 @@ fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
-/// `1.42× faster`, `no time: failed`.
+/// `1.42× faster`, `does not compile`.
 fn figure_of(candidate: &CandidateFacts) -> String {
-    match (candidate.standing, candidate.speed) {
-        (Standing::Original, _) => "original".into(),
-        (standing, Some(speed)) => format!("{:.2}× {}", speed.ratio, word(standing)),
-        (standing, None) => word(standing).into(),
-    }
-}
-
-fn word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Original => "original",
-        Standing::Faster => "faster",
-        Standing::Slower => "slower",
-        Standing::Same => "same",
-        Standing::Inconclusive => "inconclusive",
-        Standing::Failed => "failed",
-        Standing::NotRun => "not run",
+    match candidate.speed {
+        Some(speed) => format!("{:.2}× {}", speed.ratio, candidate.verdict),
+        None => candidate.verdict.clone(),
     }
 }
 

@@ -1,0 +1,90 @@
+//! What a command works on: the file, how it is fed, and the device.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lab::workbench::{Sampling, Workbench, WorkbenchOptions};
+use lab::{Source, TimeReport};
+
+use super::{CliError, Context};
+use crate::config::Toolchain;
+
+/// The device that is there without any settings.
+pub const DEFAULT_DEVICE: &str = "cpu";
+
+/// Options of every command that runs the file.
+#[derive(Debug, clap::Args)]
+pub struct SubjectArgs {
+    /// Device to run on: `cpu`, or one named in kernel-scientist.toml.
+    #[arg(long, value_name = "D", default_value = DEFAULT_DEVICE)]
+    device: String,
+    /// Benchmark file [default: NAME.bench.toml beside FILE].
+    #[arg(long, value_name = "TOML")]
+    benchmark: Option<PathBuf>,
+    /// Most seconds that one run of the code may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    timeout: f64,
+    /// Most MiB of memory that one run may take.
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(64..))]
+    memory: u64,
+    /// Arguments for the program; all that follows is handed to it.
+    #[arg(long, value_name = "ARG", num_args = 0.., allow_hyphen_values = true)]
+    args: Option<Vec<String>>,
+}
+
+/// A positive number of seconds.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 86_400.0 => Ok(value),
+        _ => Err("expected seconds, above 0 and at most 86400".into()),
+    }
+}
+
+/// A source on a device.
+pub struct Subject {
+    /// The file.
+    pub source: Source,
+    /// The file's benchmark on the device.
+    pub workbench: Workbench,
+}
+
+impl Subject {
+    /// Finds the device and the benchmark.
+    pub fn open(context: &Context, source: &Source, args: &SubjectArgs) -> Result<Self, CliError> {
+        check_device(context, source, &args.device)?;
+        let options = WorkbenchOptions {
+            cache: context.cache.clone(),
+            benchmark: args.benchmark.clone(),
+            program_args: args.args.clone(),
+            timeout: Duration::from_secs_f64(args.timeout),
+            memory_bytes: args.memory << 20,
+        };
+        let workbench = Workbench::open(source, options, &context.cancel)?;
+        if let Some(note) = workbench.note() {
+            eprintln!("note: {note}");
+        }
+        Ok(Self { source: source.clone(), workbench })
+    }
+}
+
+fn check_device(context: &Context, source: &Source, device: &str) -> Result<(), CliError> {
+    let config = context.config(source.folder())?;
+    if let Some(found) = config.device.get(device) {
+        return match found.toolchain {
+            Toolchain::Cpu if found.ssh.is_none() && found.slurm.is_none() => Ok(()),
+            toolchain => Err(CliError::Unavailable(format!(
+                "device {device} ({}): toolchain {toolchain:?} or its place is not in this version, which runs on the \
+                 local cpu only; leave --device out to use that",
+                config.path.as_deref().unwrap_or("kernel-scientist.toml".as_ref()).display()
+            ))),
+        };
+    }
+    if device == DEFAULT_DEVICE {
+        return Ok(());
+    }
+    let known: Vec<&str> = std::iter::once(DEFAULT_DEVICE).chain(config.device.keys().map(String::as_str)).collect();
+    Err(CliError::Usage(format!(
+        "there is no device {device}; known: {}. Name one with a [device.{device}] section in kernel-scientist.toml",
+        known.join(", ")
+    )))
+}

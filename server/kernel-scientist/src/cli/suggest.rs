@@ -1,0 +1,75 @@
+//! `suggest FILE`: hypotheses worth trying, best first.
+
+use std::path::PathBuf;
+
+use scientist::catalog::Catalog;
+use scientist::stages::Hypothesis;
+use serde::Serialize;
+
+use super::context::read_source;
+use super::provider::Provider;
+use super::{CliError, Context};
+
+/// Arguments of `suggest`.
+#[derive(Debug, clap::Args)]
+pub struct SuggestArgs {
+    /// HIP source file.
+    file: PathBuf,
+    /// Who thinks them up [default: the settings' provider, else the rule-based catalog].
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// Only for this kernel.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    provider: &'a str,
+    rule_based: bool,
+    hypotheses: &'a [Hypothesis],
+}
+
+/// Runs the command.
+pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
+    let source = read_source(&args.file)?;
+    let provider = Provider::choose(args.provider.as_deref(), &context.config(source.folder())?)?;
+    super::require_kernel(&source, args.kernel.as_deref())?;
+    let hypotheses = Catalog::load()
+        .suggest(&source.text, args.kernel.as_deref())
+        .map_err(|error| CliError::Usage(format!("{}: {error}", args.file.display())))?;
+    if context.json() {
+        return context.print_json(&Answer {
+            provider: provider.name(),
+            rule_based: provider.is_rule_based(),
+            hypotheses: &hypotheses,
+        });
+    }
+    context.print(&text(args, &hypotheses))
+}
+
+fn text(args: &SuggestArgs, hypotheses: &[Hypothesis]) -> String {
+    if hypotheses.is_empty() {
+        return format!("{}: the rule-based catalog finds nothing to try here\n", args.file.display());
+    }
+    let mut out = String::new();
+    let mut kernel = "";
+    for hypothesis in hypotheses {
+        if hypothesis.kernel != kernel {
+            kernel = &hypothesis.kernel;
+            out.push_str(&format!("{kernel} (rule-based)\n"));
+        }
+        out.push_str(&format!(
+            "  line {:<4} {}\n            expected {:+.0}% to {:+.0}% on MI300, innovation {}/100, key {}\n            {}\n            source: {}\n",
+            hypothesis.line,
+            hypothesis.title,
+            hypothesis.gain.min_percent,
+            hypothesis.gain.max_percent,
+            hypothesis.innovation,
+            hypothesis.key,
+            hypothesis.reason,
+            hypothesis.source
+        ));
+    }
+    out
+}

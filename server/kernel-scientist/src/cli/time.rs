@@ -1,0 +1,205 @@
+//! `time FILE [--against OTHER]`: a checked time, or a checked comparison.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lab::workbench::{Sampling, ShapeChoice};
+use lab::{Comparison, Failure, LabError, TimeReport, Verdict};
+use serde::Serialize;
+
+use super::context::read_source;
+use super::subject::{Subject, SubjectArgs};
+use super::{CliError, Context, figures};
+
+/// Arguments of `time`.
+#[derive(Debug, clap::Args)]
+pub struct TimeArgs {
+    /// HIP source file.
+    file: PathBuf,
+    /// Another version to compare with: the verdict says how FILE does against it.
+    #[arg(long, value_name = "OTHER")]
+    against: Option<PathBuf>,
+    /// Most seconds to sample.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.6, value_parser = super::subject::seconds)]
+    budget: f64,
+    /// Seed of the inputs and of the order of runs [default: drawn anew].
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Run the held-out shapes too.
+    #[arg(long)]
+    all_shapes: bool,
+    #[command(flatten)]
+    subject: SubjectArgs,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    device: &'a str,
+    device_note: &'a str,
+    correct: bool,
+    kernels: Vec<KernelRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio_low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio_high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<&'a Comparison>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct KernelRow<'a> {
+    name: &'a str,
+    shape: &'a str,
+    median_ns: f64,
+    low_ns: f64,
+    high_ns: f64,
+    samples: usize,
+}
+
+#[derive(Serialize)]
+struct FailureRow<'a> {
+    message: String,
+    #[serde(flatten)]
+    failure: &'a Failure,
+}
+
+/// Runs the command.
+pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
+    let source = read_source(&args.file)?;
+    let other = args.against.as_deref().map(read_source).transpose()?;
+    let subject = Subject::open(context, &source, &args.subject)?;
+    let sampling = Sampling {
+        seed: args.seed.unwrap_or_else(rand::random),
+        budget: Duration::from_secs_f64(args.budget),
+        half_width: 0.005,
+        shapes: if args.all_shapes { ShapeChoice::All } else { ShapeChoice::Shown },
+    };
+
+    let measured = measure(context, &subject, other.as_ref(), &sampling);
+    let (report, comparison) = match measured {
+        Ok(measured) => measured,
+        Err(LabError::Code(failure)) => return Err(report_failure(context, &subject, failure)?),
+        Err(error) => return Err(error.into()),
+    };
+    let kept = subject.keep(context, &report, &sampling);
+    if context.json() {
+        context.print_json(&answer(&report, comparison.as_ref()))?;
+    } else {
+        context.print(&text(args, &report, comparison.as_ref()))?;
+    }
+    kept
+}
+
+fn measure(
+    context: &Context,
+    subject: &Subject,
+    other: Option<&lab::Source>,
+    sampling: &Sampling,
+) -> Result<(TimeReport, Option<Comparison>), LabError> {
+    let bench = &subject.workbench;
+    let build = bench.build(&subject.source, &context.cancel)?;
+    let Some(other) = other else {
+        return Ok((bench.time(&build, sampling, &context.cancel)?, None));
+    };
+    let baseline = bench.build(other, &context.cancel).map_err(|error| of_the_other(error, other))?;
+    let comparison = bench.compare(&baseline, &build, sampling, &context.cancel)?;
+    let report = bench.time(&build, sampling, &context.cancel)?;
+    Ok((report, Some(comparison)))
+}
+
+/// A baseline that does not build is a wrong request, not a failure of the code under test.
+fn of_the_other(error: LabError, other: &lab::Source) -> LabError {
+    match error {
+        LabError::Code(failure) => {
+            LabError::Usage(format!("{} (the version to compare with) {failure}", other.path.display()))
+        }
+        error => error,
+    }
+}
+
+fn report_failure(context: &Context, subject: &Subject, failure: Failure) -> Result<CliError, CliError> {
+    if context.json() {
+        context.print_json(&Answer {
+            device: subject.workbench.device(),
+            device_note: subject.workbench.device_note(),
+            correct: false,
+            kernels: Vec::new(),
+            verdict: None,
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            comparison: None,
+            failure: Some(FailureRow { message: failure.to_string(), failure: &failure }),
+        })?;
+    }
+    Ok(failure.into())
+}
+
+fn answer<'a>(report: &'a TimeReport, comparison: Option<&'a Comparison>) -> Answer<'a> {
+    Answer {
+        device: &report.device,
+        device_note: &report.device_note,
+        correct: true,
+        kernels: report
+            .kernels
+            .iter()
+            .map(|timing| KernelRow {
+                name: &timing.name,
+                shape: &timing.shape,
+                median_ns: timing.figure.median_ns,
+                low_ns: timing.figure.low_ns,
+                high_ns: timing.figure.high_ns,
+                samples: timing.figure.samples.len(),
+            })
+            .collect(),
+        verdict: comparison.map(|comparison| comparison.verdict),
+        ratio: comparison.map(|comparison| comparison.speed.ratio),
+        ratio_low: comparison.map(|comparison| comparison.speed.low),
+        ratio_high: comparison.map(|comparison| comparison.speed.high),
+        comparison,
+        failure: None,
+    }
+}
+
+fn text(args: &TimeArgs, report: &TimeReport, comparison: Option<&Comparison>) -> String {
+    let mut out =
+        format!("{} on {} ({}): right\n", args.file.display(), report.device, report.device_note);
+    let mut rows = vec![["kernel", "shape", "median", "95% interval", "samples"].map(String::from).to_vec()];
+    rows.extend(report.kernels.iter().map(|timing| {
+        let figure = &timing.figure;
+        vec![
+            timing.name.clone(),
+            timing.shape.clone(),
+            figures::time(figure.median_ns),
+            format!("{} .. {}", figures::time(figure.low_ns), figures::time(figure.high_ns)),
+            figure.samples.len().to_string(),
+        ]
+    }));
+    out.push_str(&figures::table(&rows));
+    if let (Some(comparison), Some(other)) = (comparison, &args.against) {
+        out.push_str(&format!("against {}: {}\n", other.display(), verdict_line(comparison)));
+        if comparison.shapes.len() > 1 {
+            let rows: Vec<Vec<String>> = comparison
+                .shapes
+                .iter()
+                .map(|shape| {
+                    let held_out = if shape.held_out { " (held out)" } else { "" };
+                    vec![format!("{}{held_out}", shape.shape), figures::speed(&shape.speed), shape.verdict.to_string()]
+                })
+                .collect();
+            out.push_str(&figures::table(&rows));
+        }
+    }
+    out
+}
+
+/// `faster, 1.82x [1.80, 1.85]`.
+pub fn verdict_line(comparison: &Comparison) -> String {
+    format!("{}, {}", comparison.verdict, figures::speed(&comparison.speed))
+}
