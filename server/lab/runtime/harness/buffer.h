@@ -13,7 +13,7 @@
 #include "random.h"
 #include "report.h"
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 // Ends the process with a report where the device refuses what the harness itself needs.
 inline void need(hipError_t status, const char* what) {
@@ -135,4 +135,4 @@ class Buffer {
     HiddenCopy results_[2];
 };
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -9,7 +9,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 inline double clock_ns() {
     timespec now;
@@ -63,4 +63,4 @@ class Stopwatch {
     double start_ns_;
 };
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -11,7 +11,7 @@
 
 #include "random.h"
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 enum class Type { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
 
@@ -202,4 +202,4 @@ inline Mismatch compare(Type type, const void* got, const void* expected, size_t
     return found;
 }
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -7,7 +7,7 @@
 
 #include "clock.h"
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 struct Machine {
     double bytes_per_s = 0;  // reads from the nearest cache, all hardware threads together
@@ -54,4 +54,4 @@ inline Machine measure_machine() {
             threads * best_rate(10000.0 * 12 * 16 * 2, multiply_add)};
 }
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 namespace {
 
 // Local binding: what one object defines is never used by another.
@@ -38,4 +38,4 @@ bool load(const std::string& path, Trusted& object) {
            find(handle, "ks_benchmark_cost", object.cost);
 }
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 using RunFunction = void (*)(void* const* arguments, const long long* shape);
 
@@ -31,4 +31,4 @@ struct Trusted : Object {
 bool load(const std::string& path, const char* name, Object& object);
 bool load(const std::string& path, Trusted& object);
 
-}  // namespace ks
+}  // namespace ks_harness

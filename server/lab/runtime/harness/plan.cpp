@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 namespace {
 
 const std::map<std::string, Kind> kinds = {
@@ -83,4 +83,4 @@ bool read_plan(char* text, Plan& plan) {
     return true;
 }
 
-}  // namespace ks
+}  // namespace ks_harness

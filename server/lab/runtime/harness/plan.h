@@ -13,7 +13,7 @@
 
 #include "element.h"
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 enum class Kind { input, output, inout, scalar };
 
@@ -48,4 +48,4 @@ struct Plan {
 // Returns false, with the reason on stderr, where the plan is not understood.
 bool read_plan(char* text, Plan& plan);
 
-}  // namespace ks
+}  // namespace ks_harness

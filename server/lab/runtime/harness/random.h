@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 inline uint64_t mix(uint64_t value) {
     value ^= value >> 30;
@@ -38,4 +38,4 @@ class Random {
     uint64_t state_;
 };
 
-}  // namespace ks
+}  // namespace ks_harness

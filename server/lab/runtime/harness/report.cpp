@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 namespace {
 
 int descriptor = -1;
@@ -66,11 +66,11 @@ std::string format(const char* pattern, ...) {
     return text;
 }
 
-}  // namespace ks
+}  // namespace ks_harness
 
 // The table of preinit functions runs before the constructors of the libraries: the HIP runtime would otherwise take the
 // descriptor for itself, and report launches that nobody asked for.
 namespace {
-void before_libraries(int, char**, char** environment) { ks::take_report_descriptor(environment); }
+void before_libraries(int, char**, char** environment) { ks_harness::take_report_descriptor(environment); }
 }  // namespace
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char**, char**) = before_libraries;

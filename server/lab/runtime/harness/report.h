@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 // Remembers the descriptor and takes it out of the environment. Must run before any other library's constructor.
 void take_report_descriptor(char** environment);
@@ -22,4 +22,4 @@ std::string quoted(const std::string& text);
 // printf into a string.
 std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 namespace {
 
 constexpr double shortest_sample_ns = 50e3;
@@ -283,4 +283,4 @@ bool Session::run(double budget_ns) {
     return true;
 }
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "random.h"
 
-namespace ks {
+namespace ks_harness __attribute__((visibility("hidden"))) {
 
 // The buffers of one call. A sample of a tiny kernel takes several calls, each on a slot of its own, so that no call
 // repeats another.
@@ -63,4 +63,4 @@ class Session {
     double run_ns_ = 0, check_ns_ = 0;  // cost of the last round's parts
 };
 
-}  // namespace ks
+}  // namespace ks_harness

@@ -1,0 +1,169 @@
+//! Times and compares builds of a kernel under a benchmark file.
+//!
+//! One comparison is one sandboxed process (`runtime/harness`). It loads three shared objects: the baseline and the
+//! candidate, each built from its source with [`glue`] appended, and a *trusted* one, built from the original source and
+//! the benchmark file, which holds sizes, fills and the reference: a candidate has no part in its own check. The process
+//! reports in lines that carry a secret token ([`report`]); anything else on that channel is refused. What the process
+//! measured becomes figures and verdicts here, in [`crate::statistics`].
+//!
+//! What keeps a time honest is listed with the cheats that it catches in `tests/cheats/README.md`. A native program that
+//! searches the memory of its own process could in the end still forge a report: the harness makes cheating hard to do
+//! by chance or by habit and visible in a diff, not impossible for an attacker.
+
+mod cpu;
+mod glue;
+mod outcome;
+mod plan;
+mod report;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+pub use cpu::CpuBuilder;
+
+use crate::benchmark::Benchmark;
+use crate::sandbox::{self, Command, Limits, Policy};
+use crate::workbench::Sampling;
+use crate::{Cancel, Comparison, Failure, LabError, Source, TimeReport};
+
+/// Builds what the harness loads, for one device.
+pub trait Builder {
+    /// Builds a shared object from `source`, whose text is HIP; `defines` and `includes` come from `benchmark.program`.
+    fn object(&self, source: &Source, benchmark: &Benchmark, cancel: &Cancel) -> Result<PathBuf, LabError>;
+
+    /// The harness as a program.
+    fn harness(&self, cancel: &Cancel) -> Result<PathBuf, LabError>;
+
+    /// A folder for one run, removed when it is dropped.
+    fn run_folder(&self) -> Result<tempfile::TempDir, LabError>;
+
+    /// The environment of the run.
+    fn environment(&self) -> Vec<(OsString, OsString)>;
+
+    /// What the run may read beside the objects and the system's libraries.
+    fn readable(&self) -> Vec<PathBuf>;
+
+    /// Device, its note and the toolchain's version, as in [`TimeReport`].
+    fn describe(&self) -> Described;
+}
+
+/// How a device is named with its figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// As in [`TimeReport::device`].
+    pub device: String,
+    /// As in [`TimeReport::device_note`].
+    pub device_note: String,
+    /// As in [`TimeReport::toolchain`].
+    pub toolchain: String,
+}
+
+/// What is the same for every run of a benchmark on a device.
+pub struct Bench<'a> {
+    /// The device's builder.
+    pub builder: &'a dyn Builder,
+    /// The benchmark file; it must have an entry.
+    pub benchmark: &'a Benchmark,
+    /// The original version of the code: where the benchmark names no reference, this is the reference.
+    pub original: &'a Source,
+    /// Limits of one run; the sampling budget is added to the wall-clock time.
+    pub limits: Limits,
+}
+
+impl Bench<'_> {
+    /// Checks and times `source` at the chosen shapes.
+    pub fn time(&self, source: &Source, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
+        let finished = self.run(source, None, sampling, cancel)?;
+        outcome::time_report(self, sampling, &finished)
+    }
+
+    /// Checks `baseline` and `candidate` and compares their times at the chosen shapes, interleaved in one process.
+    pub fn compare(
+        &self,
+        baseline: &Source,
+        candidate: &Source,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<Comparison, LabError> {
+        let finished = self.run(baseline, Some(candidate), sampling, cancel)?;
+        outcome::comparison(self, sampling, &finished)
+    }
+
+    fn run(
+        &self,
+        baseline: &Source,
+        candidate: Option<&Source>,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<report::Transcript, LabError> {
+        let shapes = self.chosen_shapes(sampling)?;
+        let trusted = self.build(self.original, glue::trusted(self.benchmark), cancel);
+        let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
+        let run_glue = || glue::run(self.benchmark);
+        let baseline_object =
+            self.build(baseline, run_glue(), cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
+        let candidate_object = candidate.map(|source| self.build(source, run_glue(), cancel)).transpose()?;
+
+        let token = format!("{:032x}", rand::random::<u128>());
+        let folder = self.builder.run_folder()?;
+        let plan = plan::Plan {
+            token: &token,
+            sampling,
+            benchmark: self.benchmark,
+            shapes: &shapes,
+            trusted: &trusted,
+            baseline: &baseline_object,
+            candidate: candidate_object.as_deref(),
+        };
+        let mut command =
+            Command::new(self.builder.harness(cancel)?, folder.path(), Policy::Candidate, self.wall(sampling));
+        command.arguments = vec![plan.text().into()];
+        command.readable = self.builder.readable();
+        command.readable.extend([trusted, baseline_object].into_iter().chain(candidate_object));
+        command.environment = self.builder.environment();
+        command.report = true;
+        let run = sandbox::run(&command, cancel)?;
+        let expected = report::Expected { token: &token, shapes: &shapes, compares: candidate.is_some() };
+        outcome::transcript(self, &run, &command.limits, &expected)
+    }
+
+    /// Builds `source` with `glue` behind it.
+    fn build(&self, source: &Source, glue: String, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        let with_glue = source.with_text(format!("{}{glue}", source.text));
+        let built = self.builder.object(&with_glue, self.benchmark, cancel);
+        match built {
+            Err(LabError::Code(Failure::DoesNotCompile { diagnostics })) => {
+                let in_the_glue = diagnostics.iter().all(|diagnostic| diagnostic.file == self.benchmark.path);
+                if in_the_glue {
+                    // A brace missing in the source shows only in the glue: then the source alone fails too.
+                    self.builder.object(source, self.benchmark, cancel)?;
+                }
+                Err(Failure::DoesNotCompile { diagnostics: outcome::in_the_file(diagnostics, &self.benchmark.path) }
+                    .into())
+            }
+            other => other,
+        }
+    }
+
+    fn wall(&self, sampling: &Sampling) -> Limits {
+        Limits { wall: self.limits.wall + 2 * sampling.budget, ..self.limits }
+    }
+
+    fn chosen_shapes(&self, sampling: &Sampling) -> Result<Vec<usize>, LabError> {
+        let path = self.benchmark.path.display();
+        if self.benchmark.entry.is_none() {
+            return Err(LabError::Usage(format!("{path}: `entry` is missing; name the function or kernel to time")));
+        }
+        let shapes = self.benchmark.chosen(sampling.shapes);
+        if shapes.is_empty() {
+            return Err(LabError::Usage(format!(
+                "{path}: no shape is held out; mark one with `held_out = true` to confirm on it"
+            )));
+        }
+        Ok(shapes)
+    }
+}
+
+#[cfg(test)]
+#[path = "harness/tests.rs"]
+mod tests;

@@ -1,0 +1,52 @@
+//! The harness on the CPU.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::{Builder, Described};
+use crate::benchmark::Benchmark;
+use crate::toolchain::CompileOptions;
+use crate::toolchain::cpu::{Cpu, DEVICE_NOTE};
+use crate::{Cancel, LabError, Source};
+
+/// Builds objects with clang and the HIP runtime for the host.
+#[derive(Clone, Debug)]
+pub struct CpuBuilder<'a> {
+    /// The toolchain.
+    pub cpu: &'a Cpu,
+    /// How the source is compiled; macros and include folders of the benchmark file come on top.
+    pub options: CompileOptions,
+}
+
+impl Builder for CpuBuilder<'_> {
+    fn object(&self, source: &Source, benchmark: &Benchmark, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        let of_the_benchmark = CompileOptions {
+            include_folders: benchmark.program.includes.clone(),
+            defines: benchmark.program.defines.clone(),
+            ..CompileOptions::default()
+        };
+        let options = self.options.clone().with(&of_the_benchmark);
+        // The glue stands in the text already, so that its launch is rewritten with the others.
+        Ok(self.cpu.build_object(source, None, &options, cancel)?.path)
+    }
+
+    fn harness(&self, _: &Cancel) -> Result<PathBuf, LabError> {
+        Ok(self.cpu.harness().to_owned())
+    }
+
+    fn run_folder(&self) -> Result<tempfile::TempDir, LabError> {
+        self.cpu.cache().work_folder()
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.cpu.environment()
+    }
+
+    fn readable(&self) -> Vec<PathBuf> {
+        self.cpu.readable()
+    }
+
+    fn describe(&self) -> Described {
+        Described { device: "cpu".into(), device_note: DEVICE_NOTE.into(), toolchain: self.cpu.toolchain() }
+    }
+}

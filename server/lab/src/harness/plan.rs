@@ -1,0 +1,86 @@
+//! The harness' plan: the one argument of its command line (`runtime/harness/plan.h`).
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::benchmark::{Argument, Benchmark, Fill, Kind, Role};
+use crate::workbench::Sampling;
+
+/// Fewest pairs of a comparison: below this the interval is hardly ever narrow.
+const LEAST_PAIRS: usize = 10;
+/// Most pairs at one shape.
+const MOST_PAIRS: usize = 400;
+
+pub(super) struct Plan<'a> {
+    pub(super) token: &'a str,
+    pub(super) sampling: &'a Sampling,
+    pub(super) benchmark: &'a Benchmark,
+    pub(super) shapes: &'a [usize],
+    pub(super) trusted: &'a Path,
+    pub(super) baseline: &'a Path,
+    pub(super) candidate: Option<&'a Path>,
+}
+
+impl Plan<'_> {
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "token {}\nseed {}\nbudget_ns {}\nhalf_width {}\npairs {LEAST_PAIRS} {MOST_PAIRS}\ntrusted {}\nbaseline {}\n",
+            self.token,
+            self.sampling.seed,
+            self.sampling.budget.as_nanos(),
+            self.sampling.half_width,
+            self.trusted.display(),
+            self.baseline.display()
+        );
+        // Writing to a string cannot fail.
+        if let Some(candidate) = self.candidate {
+            let _ = writeln!(text, "candidate {}", candidate.display());
+        }
+        for argument in &self.benchmark.arguments {
+            let _ = writeln!(text, "{}", argument_line(argument));
+        }
+        for index in self.shapes {
+            let values: Vec<String> = self.benchmark.shapes[*index].values.iter().map(i64::to_string).collect();
+            let _ = writeln!(text, "shape {index} {}", values.join(" "));
+        }
+        text
+    }
+}
+
+fn argument_line(argument: &Argument) -> String {
+    let (kind, fill) = match &argument.role {
+        Role::Scalar(_) => ("scalar", "zeros"),
+        Role::Buffer { kind, fill, .. } => (kind_word(*kind), fill_word(fill)),
+    };
+    format!(
+        "argument {} {kind} {} {} {:e} {:e} {fill}",
+        argument.name,
+        argument.element.lane.code(),
+        argument.element.lanes,
+        argument.tolerance.relative,
+        argument.tolerance.absolute
+    )
+}
+
+fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Input => "input",
+        Kind::Output => "output",
+        Kind::Inout => "inout",
+        Kind::Scalar => "scalar",
+    }
+}
+
+fn fill_word(fill: &Fill) -> &'static str {
+    match fill {
+        Fill::Zeros => "zeros",
+        Fill::Ones => "ones",
+        Fill::Iota => "iota",
+        Fill::Permutation => "permutation",
+        Fill::Uniform(..) => "uniform",
+        Fill::Normal(..) => "normal",
+        Fill::Integers(..) => "integers",
+        Fill::Constant(_) => "constant",
+        Fill::Expression(_) => "expression",
+    }
+}
