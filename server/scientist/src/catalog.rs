@@ -13,6 +13,7 @@ mod constant;
 mod edit;
 mod entry;
 mod loops;
+mod numbering;
 mod place;
 mod rewrites;
 mod stretches;

@@ -89,18 +89,31 @@ pub(crate) fn literal(text: &str) -> Option<i64> {
 
 /// The value of an expression over literals and constants, if it has one.
 pub(crate) fn value(code: &Code, node: Node<'_>) -> Option<i64> {
+    evaluate(code, node, None)
+}
+
+/// The value that an expression would have if one constant had another value; `None` where a division leaves a rest.
+pub(crate) fn value_if(code: &Code, node: Node<'_>, name: &str, becomes: i64) -> Option<i64> {
+    evaluate(code, node, Some((name, becomes)))
+}
+
+fn evaluate(code: &Code, node: Node<'_>, instead: Option<(&str, i64)>) -> Option<i64> {
     match node.kind() {
         "number_literal" => literal(code.of(node)),
-        "identifier" | "type_identifier" => find(code, code.of(node), node).map(|constant| constant.value),
-        "parameter_declaration" if node.named_child_count() == 1 => value(code, node.named_child(0)?),
-        "parenthesized_expression" => value(code, node.named_child(0)?),
+        "identifier" | "type_identifier" => match instead {
+            Some((name, value)) if name == code.of(node) => Some(value),
+            _ => find(code, code.of(node), node).map(|constant| constant.value),
+        },
+        "parameter_declaration" if node.named_child_count() == 1 => evaluate(code, node.named_child(0)?, instead),
+        "parenthesized_expression" => evaluate(code, node.named_child(0)?, instead),
         "binary_expression" => {
-            let left = value(code, node.child_by_field_name("left")?)?;
-            let right = value(code, node.child_by_field_name("right")?)?;
+            let left = evaluate(code, node.child_by_field_name("left")?, instead)?;
+            let right = evaluate(code, node.child_by_field_name("right")?, instead)?;
             match code.of(node.child_by_field_name("operator")?) {
                 "+" => left.checked_add(right),
                 "-" => left.checked_sub(right),
                 "*" => left.checked_mul(right),
+                "/" if instead.is_some() && left.checked_rem(right)? != 0 => None,
                 "/" => left.checked_div(right),
                 "%" => left.checked_rem(right),
                 "<<" => left.checked_shl(u32::try_from(right).ok()?),

@@ -2,6 +2,12 @@
 
 mod block_size;
 mod coarsen;
+mod launch_bounds;
+mod lds_padding;
+mod register_accumulator;
+mod restrict;
+mod split_accumulator;
+mod wave_reduction;
 
 use super::{Rewrite, template};
 
@@ -13,7 +19,18 @@ macro_rules! files {
     };
 }
 
-files!["block-size", "coarsen", "redundant-barrier", "unroll"];
+files![
+    "block-size",
+    "coarsen",
+    "launch-bounds",
+    "lds-padding",
+    "redundant-barrier",
+    "register-accumulator",
+    "restrict",
+    "split-accumulator",
+    "unroll",
+    "wave-reduction",
+];
 
 /// The rewrite that an entry asks for.
 pub(super) fn named(name: &str) -> Option<Rewrite> {
@@ -21,6 +38,12 @@ pub(super) fn named(name: &str) -> Option<Rewrite> {
         "template" => template::rewrite,
         "block-size" => block_size::rewrite,
         "coarsen" => coarsen::rewrite,
+        "launch-bounds" => launch_bounds::rewrite,
+        "lds-padding" => lds_padding::rewrite,
+        "register-accumulator" => register_accumulator::rewrite,
+        "restrict" => restrict::rewrite,
+        "split-accumulator" => split_accumulator::rewrite,
+        "wave-reduction" => wave_reduction::rewrite,
         _ => return None,
     })
 }

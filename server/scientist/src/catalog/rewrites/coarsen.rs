@@ -9,29 +9,11 @@
 use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
-use crate::catalog::code::{Code, Kernel, Launch, everything, of_kind};
+use crate::catalog::code::{Code, Kernel, Launch, named_children, of_kind};
 use crate::catalog::edit::Edit;
-use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require, ruled_out};
+use crate::catalog::numbering;
+use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::{Axis, BARRIER, Stretches};
-
-/// What a kernel may not use: how its threads stand in wavefronts, or ways out of it that skip a barrier.
-const FORBIDDEN: [&str; 15] = [
-    "__shfl",
-    "__ballot",
-    "__any",
-    "__all",
-    "__activemask",
-    "__syncwarp",
-    "__syncthreads_",
-    "__builtin_amdgcn",
-    "cooperative_groups",
-    "warpSize",
-    "__lane_id",
-    "hipThreadIdx",
-    "hipBlockDim",
-    "volatile",
-    "clock",
-];
 
 /// Threads of a block that must be left: one wavefront.
 const WAVEFRONT: i64 = 64;
@@ -72,51 +54,13 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
 }
 
 fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
-    let text = code.of(kernel.body);
-    if let Some(word) = FORBIDDEN.iter().find(|word| text.contains(**word)) {
-        return ruled_out(format!("it uses `{word}`, which depends on how its threads are numbered or run"));
-    }
+    numbering::check(code, kernel)?;
     let ways_out = ["return_statement", "goto_statement", "lambda_expression", "asm_statement", "gnu_asm_expression"];
-    require(
-        ways_out.iter().all(|kind| of_kind(kernel.body, kind).is_empty()),
-        "it leaves early, or holds code that cannot be followed",
-    )?;
-    let bare = |name: &str| {
-        code.uses(kernel.body, name).iter().any(|n| n.parent().is_none_or(|p| p.kind() != "field_expression"))
-    };
-    require(!bare("threadIdx") && !bare("blockDim"), "it hands on `threadIdx` or `blockDim` as a whole")?;
-    require(!code.mentions(kernel.body, "item"), "its threads already do several items, or the name `item` is taken")?;
-    for called in code.called(kernel.body) {
-        require(!knows_threads(code, called), format!("`{called}` asks for the thread's number or synchronises"))?;
-    }
-    for definition in ["preproc_def", "preproc_function_def"].iter().flat_map(|kind| of_kind(code.root(), kind)) {
-        let name = definition.child_by_field_name("name").map_or("", |name| code.of(name));
-        let knows = ["threadIdx", "blockDim", BARRIER].iter().any(|word| code.of(definition).contains(word));
-        require(
-            !(knows && text.contains(name)),
-            format!("the macro `{name}` asks for the thread's number or synchronises"),
-        )?;
-    }
-    Ok(())
-}
-
-/// Whether a function of the file depends on which thread runs it.
-fn knows_threads(code: &Code, name: &str) -> bool {
-    of_kind(code.root(), "function_definition").into_iter().any(|function| {
-        let is_it = function.child_by_field_name("declarator").is_some_and(|declarator| {
-            of_kind(declarator, "function_declarator")
-                .first()
-                .and_then(|declarator| declarator.child_by_field_name("declarator"))
-                .is_some_and(|found| code.of(found) == name)
-        });
-        let words = || everything(function).into_iter().filter(|node| node.kind() == "identifier");
-        is_it
-            && words().any(|word| {
-                let word = code.of(word);
-                ["threadIdx", "blockDim", BARRIER].contains(&word)
-                    || FORBIDDEN.iter().any(|forbidden| word.starts_with(forbidden))
-            })
-    })
+    let leaves = ways_out.iter().any(|kind| !of_kind(kernel.body, kind).is_empty());
+    require(!leaves, "it leaves early, or holds code that cannot be followed")?;
+    let timed = code.called(kernel.body).iter().any(|name| name.contains("clock"));
+    require(!timed, "it reads a clock")?;
+    require(!code.mentions(kernel.body, "item"), "its threads do several items already, or the name `item` is taken")
 }
 
 fn blocks(code: &Code, launches: &[Launch<'_>]) -> Result<Vec<[i64; 3]>, Refusal> {
@@ -130,7 +74,7 @@ fn divide(code: &Code, launch: &Launch<'_>, axis: Axis, factor: i64) -> Edit {
     let is_dim3 = Extents::of_block(code, launch).is_some_and(|extents| extents.is_dim3);
     let block = launch.block;
     let direct = block.child_by_field_name("arguments").or(block.child_by_field_name("value"));
-    let extent = direct.and_then(|list| super::super::code::named_children(list).get(axis.index()).copied());
+    let extent = direct.and_then(|list| named_children(list).get(axis.index()).copied());
     match (is_dim3, extent) {
         (true, Some(extent)) => Edit::replace(extent, divided(code, extent, factor)),
         (true, None) => {

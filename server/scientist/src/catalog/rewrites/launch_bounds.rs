@@ -1,0 +1,51 @@
+//! Tells the compiler the largest block that a kernel is launched with.
+
+use crate::catalog::block::Extents;
+use crate::catalog::code::{Code, Kernel, of_kind};
+use crate::catalog::constant;
+use crate::catalog::edit::Edit;
+use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
+
+pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
+    let (code, kernel) = (place.code, &place.kernel);
+    if code.text()[kernel.node.start_byte()..kernel.body.start_byte()].contains("__launch_bounds__")
+        || is_declared(code, kernel)
+    {
+        return Err(Refusal::NotHere);
+    }
+    let launches = code.launches_of(kernel.name);
+    require(!launches.is_empty(), "it is not launched in this file, so its blocks are not known")?;
+    let blocks: Option<Vec<i64>> =
+        launches.iter().map(|launch| Some(Extents::of_block(code, launch)?.values(code)?.iter().product())).collect();
+    let Some(largest) = blocks.and_then(|blocks| blocks.into_iter().max()) else {
+        return Err(Refusal::RuledOut("the block of a launch is not made of constants".into()));
+    };
+    require((1..=1024).contains(&largest), "its block is larger than a device allows")?;
+    let written = by_constant(code, kernel, largest).unwrap_or_else(|| largest.to_string());
+    let declarator = kernel.node.child_by_field_name("declarator").ok_or(Refusal::NotHere)?;
+    let edit = Edit::insert(declarator.start_byte(), format!("__launch_bounds__({written}) "));
+    let report = format!("Declared `{}` with `__launch_bounds__({written})`.", kernel.name);
+    Ok(Offer::one(place, "", kernel.node, Change { edits: vec![edit], report }).word("threads", written))
+}
+
+/// Whether the kernel is declared elsewhere too, where other files may take it from.
+fn is_declared(code: &Code, kernel: &Kernel<'_>) -> bool {
+    let name_of =
+        |node: tree_sitter::Node<'_>| node.child_by_field_name("declarator").map(|name| code.of(name).to_owned());
+    of_kind(code.root(), "function_declarator")
+        .into_iter()
+        .filter(|node| name_of(*node).is_some_and(|name| name == kernel.name))
+        .count()
+        > 1
+}
+
+/// A one-dimensional block by its constant, so that the bound follows the constant.
+fn by_constant(code: &Code, kernel: &Kernel<'_>, largest: i64) -> Option<String> {
+    let launches = code.launches_of(kernel.name);
+    let [launch] = launches.as_slice() else { return None };
+    let block = Extents::of_block(code, launch)?;
+    let [extent] = block.written.as_slice() else { return None };
+    let constant = constant::find(code, code.of(*extent), *extent)?;
+    let is_seen = constant.scope.is_none() && constant.defined_at() < kernel.node.start_byte();
+    (is_seen && constant.value == largest).then(|| constant.name.to_owned())
+}
