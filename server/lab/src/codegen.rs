@@ -8,33 +8,37 @@
 //! Figures are per instance: a template has one entry for each set of arguments that the file uses, and is listed as
 //! [`NotInstantiated`] when it uses none.
 
-mod diagnostics;
+mod errors;
 mod names;
 mod occupancy;
+mod remarks;
 mod resources;
 mod toolchain;
+mod work;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use hip_syntax::Syntax;
 use serde::{Deserialize, Serialize};
 
 use crate::cancel::Cancel;
 use crate::error::LabError;
+use crate::sandbox::{self, Command, End, Limits, Policy};
 use crate::source::Source;
+use crate::toolchain::{CompileOptions, includes};
 use crate::verdict::{Diagnostic, Failure};
-use diagnostics::Messages;
 pub use occupancy::Limit;
+use remarks::Remark;
 pub use toolchain::{DEFAULT_ARCH, Places};
 use toolchain::{DeviceLibraries, Toolchain};
+use work::WorkFolder;
 
 /// Longest time that one code generation may take. A large template file needs some seconds.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
-
-/// How often a running compiler is looked at.
-const POLL: Duration = Duration::from_millis(5);
+const WALL: Duration = Duration::from_secs(120);
+/// Most memory that one code generation may take.
+const MEMORY_BYTES: u64 = 4 << 30;
 
 /// What one kernel needs of the device, as the compiler built it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,68 +138,77 @@ impl Codegen {
         ]
     }
 
-    /// Generates code for `source` and reports what each kernel needs.
-    ///
-    /// `arch` is a processor such as `gfx942`; `flags` are clang's own (`-I`, `-D`, `-std=`), paths absolute or relative
-    /// to the source's folder.
+    /// Generates code for `source` and reports what each kernel needs. `arch` is a processor such as `gfx942`. The user's
+    /// headers are found as they are when the file is built for the CPU, also without `options` where a project keeps them
+    /// in the usual places.
     ///
     /// # Errors
     /// [`Failure::DoesNotCompile`] with located messages, too much LDS among them; [`LabError::Usage`] for an unknown
-    /// architecture; [`LabError::Unavailable`] for one that the installed compiler or libraries cannot do.
+    /// architecture; [`LabError::Unavailable`] for one that the installed libraries cannot do.
     pub fn analyze(
         &self,
         source: &Source,
         arch: &str,
-        flags: &[OsString],
+        options: &CompileOptions,
         cancel: &Cancel,
     ) -> Result<Analysis, LabError> {
         toolchain::check_arch(arch)?;
         self.libraries.check_arch(arch)?;
-        let work = WorkFolder::new(source)?;
-        let messages = self.compile(source, &work, arch, flags, cancel)?;
+        let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
+        let source = Source::new(includes::without_dots(&path), source.text.clone());
+        let work = WorkFolder::new(&source)?;
+        let remarks = self.compile(&source, &work, arch, options, cancel)?;
         let assembly = std::fs::read_to_string(work.assembly()).map_err(LabError::io("reading", work.assembly()))?;
-        Ok(Analysis {
-            arch: arch.to_owned(),
-            compiler: self.toolchain.version.clone(),
-            ..resources::collect(&assembly, &messages, source, &[], arch)
-        })
+        let syntax = Syntax::parse(source.text.clone());
+        let (kernels, not_instantiated) = resources::collect(&assembly, &remarks, &source, syntax.kernels(), arch);
+        Ok(Analysis { arch: arch.to_owned(), compiler: self.toolchain.version.clone(), kernels, not_instantiated })
     }
 
-    /// Runs the compiler; its messages when it succeeded, its errors as a failure otherwise.
+    /// Runs the compiler; its remarks when it succeeded, its errors as a failure otherwise.
     fn compile(
         &self,
         source: &Source,
         work: &WorkFolder,
         arch: &str,
-        flags: &[OsString],
+        options: &CompileOptions,
         cancel: &Cancel,
-    ) -> Result<Messages, LabError> {
-        let mut command = Command::new(&self.toolchain.clang);
-        command
-            .env_clear()
-            .current_dir(work.path())
-            .arg(joined("-working-directory=", source.folder()))
-            .args(["-x", "hip", "--cuda-device-only", "-S", "-O3"])
-            .arg(format!("--offload-arch={arch}"))
-            .args(self.toolchain.header_flags())
-            .arg(self.libraries.flag())
-            .args(flags)
-            .args(["-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-fno-color-diagnostics"])
-            .arg("-ivfsoverlay")
-            .arg(work.overlay())
-            .arg("-o")
-            .arg(work.assembly())
-            .arg(work.input(source));
-        let (succeeded, stderr) = run_compiler(&mut command, work, cancel)?;
-        let messages = Messages::parse(&stderr);
-        if succeeded {
-            return Ok(messages);
+    ) -> Result<Vec<Remark>, LabError> {
+        let headers = includes::follow(&source.path, &source.text, &options.include_folders);
+        let mut options = options.clone();
+        options.include_folders.extend(headers.found_folders);
+        let mut command =
+            Command::new(&self.toolchain.clang, work.path(), Policy::Compiler, Limits::new(WALL, MEMORY_BYTES));
+        command.arguments = self.arguments(source, work, arch, &options);
+        command.environment = vec![("LC_ALL".into(), "C.UTF-8".into()), ("TMPDIR".into(), work.path().into())];
+        command.readable = self.toolchain.readable();
+        command.readable.extend([self.libraries.folder().to_owned(), source.folder().to_owned()]);
+        command.readable.extend(headers.headers.keys().filter_map(|header| header.parent()).map(Path::to_owned));
+        command.readable.extend(options.include_folders.iter().chain(&options.system_folders).cloned());
+        command.readable.extend(options.forced_includes.iter().cloned());
+        let run = sandbox::run(&command, cancel)?;
+        if run.end == End::Status(0) {
+            return Ok(remarks::parse(&run.stderr));
         }
-        let mut diagnostics = messages.diagnostics();
-        if messages.errors().next().is_none() {
-            diagnostics.insert(0, compiler_broke(source, &stderr));
+        let mut diagnostics = errors::diagnostics(&run.stderr, &source.path, &[work.path(), self.libraries.folder()]);
+        let has_error = diagnostics.first().is_some_and(|first| first.severity != "warning");
+        if !(has_error && matches!(run.end, End::Status(_))) {
+            diagnostics.insert(0, compiler_broke(source, &run));
         }
         Err(Failure::DoesNotCompile { diagnostics }.into())
+    }
+
+    fn arguments(&self, source: &Source, work: &WorkFolder, arch: &str, options: &CompileOptions) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = ["-x", "hip", "--cuda-device-only", "-S", "-O3"].map(OsString::from).into();
+        arguments.push(format!("--offload-arch={arch}").into());
+        arguments.extend(self.toolchain.header_flag());
+        arguments.push(joined("--rocm-device-lib-path=", self.libraries.folder()));
+        arguments.extend(options.standard.iter().map(|standard| format!("-std={standard}").into()));
+        arguments.extend(options.arguments().into_iter().map(OsString::from));
+        let output = ["-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-fno-color-diagnostics"];
+        arguments.extend(output.map(OsString::from));
+        arguments.extend(["-ivfsoverlay".into(), work.overlay().into()]);
+        arguments.extend(["-o".into(), work.assembly().into(), work.input(source).into()]);
+        arguments
     }
 }
 
@@ -206,96 +219,17 @@ fn joined(prefix: &str, path: &Path) -> OsString {
     argument
 }
 
-/// The message for a compiler that failed and gave no error: it crashed, most likely.
-fn compiler_broke(source: &Source, stderr: &str) -> Diagnostic {
-    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output");
-    Diagnostic {
-        file: source.path.clone(),
-        line: 0,
-        column: 0,
-        severity: "fatal error".into(),
-        message: format!("the compiler ended without an error message; its last words: {last}"),
-    }
-}
-
-/// Runs the compiler under the time limit: whether it succeeded, and what it wrote to standard error.
-fn run_compiler(command: &mut Command, work: &WorkFolder, cancel: &Cancel) -> Result<(bool, String), LabError> {
-    let log = work.path().join("stderr");
-    let file = std::fs::File::create(&log).map_err(LabError::io("creating", &log))?;
-    let program = PathBuf::from(command.get_program());
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(file)
-        .spawn()
-        .map_err(LabError::io("starting", program))?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(LabError::io("waiting for the compiler of", work.path()))? {
-            break status;
+/// The message for a compiler that was stopped, crashed, or failed without a word: the code's fault as far as anybody can
+/// tell.
+fn compiler_broke(source: &Source, run: &sandbox::Run) -> Diagnostic {
+    let message = match &run.end {
+        End::TimedOut => format!("the compiler did not end within {} s and was stopped", WALL.as_secs()),
+        End::OutOfMemory => format!("the compiler used more than {} GiB of memory and was stopped", MEMORY_BYTES >> 30),
+        End::Refused(what) => format!("the compiler {what} and was stopped"),
+        End::Status(status) => {
+            format!("the compiler ended with status {status} and no error; its last words: {}", run.last_lines(1))
         }
-        if cancel.is_cancelled() || start.elapsed() > TIME_LIMIT {
-            // Both fail only for a child that has ended by itself just now, which is what is wanted.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(if cancel.is_cancelled() {
-                LabError::Cancelled
-            } else {
-                Failure::TimedOut { limit: TIME_LIMIT }.into()
-            });
-        }
-        std::thread::sleep(POLL);
+        End::Signal(signal) => format!("the compiler crashed (signal {signal})"),
     };
-    let bytes = std::fs::read(&log).map_err(LabError::io("reading", &log))?;
-    Ok((status.success(), String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// A temporary folder with the text, the overlay that puts it in its file's place, and the assembly.
-struct WorkFolder(tempfile::TempDir);
-
-impl WorkFolder {
-    fn new(source: &Source) -> Result<Self, LabError> {
-        let folder = tempfile::Builder::new()
-            .prefix("kernel-scientist-codegen-")
-            .tempdir()
-            .map_err(LabError::io("creating a folder in", std::env::temp_dir()))?;
-        let work = Self(folder);
-        work.write("text", &source.text)?;
-        // Clang reads YAML here, and JSON is YAML; the serialiser takes care of quoting odd paths.
-        let overlay = serde_json::json!({
-            "version": 0,
-            "case-sensitive": "true",
-            "use-external-names": "false",
-            "roots": [{
-                "type": "file",
-                "name": source.path,
-                "external-contents": work.path().join("text"),
-            }],
-        });
-        work.write("overlay.yaml", &overlay.to_string())?;
-        // The driver insists that its input exists on the disk itself, so a file that was never saved is included.
-        work.write("unsaved.hip", &format!("#include \"{}\"\n", source.path.display()))?;
-        Ok(work)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn overlay(&self) -> PathBuf {
-        self.path().join("overlay.yaml")
-    }
-
-    fn assembly(&self) -> PathBuf {
-        self.path().join("kernels.s")
-    }
-
-    fn input(&self, source: &Source) -> PathBuf {
-        if source.path.is_file() { source.path.clone() } else { self.path().join("unsaved.hip") }
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<(), LabError> {
-        let path = self.path().join(name);
-        std::fs::write(&path, text).map_err(LabError::io("writing", path))
-    }
+    Diagnostic { file: source.path.clone(), line: 0, column: 0, severity: "fatal error".into(), message }
 }

@@ -3,8 +3,8 @@
 pub mod clang;
 pub mod clangd;
 pub mod cpu;
-mod diagnostics;
-mod includes;
-mod options;
+pub(crate) mod diagnostics;
+pub(crate) mod includes;
+pub mod options;
 
 pub use options::CompileOptions;

@@ -1,9 +1,9 @@
 //! Resource figures from real code generation: needs clang, the device libraries and the HIP headers, and no GPU.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use lab::codegen::{Analysis, Codegen, KernelResources, Limit, Places};
+use lab::toolchain::CompileOptions;
 use lab::{Cancel, Failure, LabError, Source};
 
 const KERNELS: &str = r#"#include <hip/hip_runtime.h>
@@ -60,9 +60,12 @@ impl Desk {
         Source::new(self.folder.path().join("kernels.hip"), text)
     }
 
-    fn analyze(&self, source: &Source, arch: &str, flags: &[&str]) -> Result<Analysis, LabError> {
-        let flags: Vec<OsString> = flags.iter().map(Into::into).collect();
-        Codegen::new(self.cache.path()).unwrap().analyze(source, arch, &flags, &Cancel::new())
+    fn analyze(&self, source: &Source, arch: &str, defines: &[&str]) -> Result<Analysis, LabError> {
+        let options = CompileOptions {
+            defines: defines.iter().map(|define| (*define).to_owned()).collect(),
+            ..CompileOptions::default()
+        };
+        Codegen::new(self.cache.path()).unwrap().analyze(source, arch, &options, &Cancel::new())
     }
 }
 
@@ -103,16 +106,26 @@ fn every_instance_is_reported_with_its_figures() {
 }
 
 #[test]
+fn templates_without_an_instance_are_named_and_heads_are_located() {
+    let desk = Desk::new();
+    let analysis = desk.analyze(&desk.source(KERNELS), "gfx942", &[]).unwrap();
+    let left_out: Vec<_> = analysis.not_instantiated.iter().map(|kernel| (kernel.name.as_str(), kernel.line)).collect();
+    assert_eq!(left_out, [("never", line_of("void never"))]);
+    let tiled = find(&analysis, "mine::tiled<float, 16>");
+    assert!(tiled.line < line_of("__shared__ T tile") - 1, "the head, not the body: {tiled:?}");
+}
+
+#[test]
 fn the_unsaved_text_counts_and_nothing_is_written_beside_it() {
     let desk = Desk::new();
     std::fs::write(desk.folder.path().join("size.h"), "#define SIZE 64\n").unwrap();
     let text = "#include <hip/hip_runtime.h>\n#include \"size.h\"\n__global__ void k(float* x) { __shared__ float all[SIZE * FACTOR]; \
                 all[threadIdx.x] = x[0]; __syncthreads(); x[1] = all[threadIdx.x ^ 1]; }\n";
     let unsaved = desk.source(text);
-    assert_eq!(desk.analyze(&unsaved, "gfx942", &["-DFACTOR=2"]).unwrap().kernels[0].lds_bytes, 512);
+    assert_eq!(desk.analyze(&unsaved, "gfx942", &["FACTOR=2"]).unwrap().kernels[0].lds_bytes, 512);
 
     std::fs::write(&unsaved.path, "this is stale and does not compile").unwrap();
-    let analysis = desk.analyze(&unsaved, "gfx90a", &["-DFACTOR=4"]).unwrap();
+    let analysis = desk.analyze(&unsaved, "gfx90a", &["FACTOR=4"]).unwrap();
     assert_eq!(find(&analysis, "k").lds_bytes, 1024);
     assert_eq!((analysis.kernels[0].file.as_path(), analysis.kernels[0].line), (unsaved.path.as_path(), 3));
     let mut files: Vec<_> =
@@ -174,6 +187,11 @@ fn a_cancelled_analysis_ends_at_once() {
     let desk = Desk::new();
     let cancel = Cancel::new();
     cancel.cancel();
-    let result = Codegen::new(desk.cache.path()).unwrap().analyze(&desk.source(KERNELS), "gfx942", &[], &cancel);
+    let result = Codegen::new(desk.cache.path()).unwrap().analyze(
+        &desk.source(KERNELS),
+        "gfx942",
+        &CompileOptions::default(),
+        &cancel,
+    );
     assert!(matches!(result, Err(LabError::Cancelled)));
 }

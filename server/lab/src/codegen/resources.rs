@@ -1,22 +1,11 @@
 //! Joins the assembly's metadata with the compiler's remarks into one entry a kernel.
 
-use super::diagnostics::{Messages, Remark};
-use super::occupancy::{Demand, limit};
-use super::{Analysis, KernelResources, NotInstantiated, names};
-use crate::source::Source;
+use hip_syntax::Kernel;
 
-/// Where a kernel stands in the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KernelHead {
-    /// Name with its namespaces.
-    pub name: String,
-    /// Line of its head, from 1.
-    pub line: u32,
-    /// Line where its body ends, from 1.
-    pub end_line: u32,
-    /// Whether code is made for it only where it is used.
-    pub is_template: bool,
-}
+use super::occupancy::{Demand, limit};
+use super::remarks::Remark;
+use super::{KernelResources, NotInstantiated, names};
+use crate::source::Source;
 
 /// One kernel of the code object's metadata. Its keys are documented in LLVM's *User Guide for AMDGPU Backend*.
 #[derive(Debug, Default)]
@@ -56,34 +45,28 @@ fn metadata(assembly: &str) -> Vec<Metadata<'_>> {
     kernels
 }
 
-/// The analysis without its compiler's name: kernels in the order of lines, and the templates that have no instance.
+/// Kernels in the order of lines, and the templates that have no instance.
 pub(super) fn collect(
     assembly: &str,
-    messages: &Messages,
+    remarks: &[Remark],
     source: &Source,
-    heads: &[KernelHead],
+    heads: &[Kernel],
     arch: &str,
-) -> Analysis {
+) -> (Vec<KernelResources>, Vec<NotInstantiated>) {
     let mut kernels: Vec<KernelResources> = metadata(assembly)
         .iter()
         .filter_map(|kernel| {
             let symbol = kernel.text("name")?;
-            let remark = messages.remarks.iter().find(|remark| remark.symbol == symbol)?;
+            let remark = remarks.iter().find(|remark| remark.symbol == symbol)?;
             Some(resources(kernel, remark, source, heads, arch))
         })
         .collect();
     kernels.sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
     let not_instantiated = not_instantiated(heads, &kernels, source);
-    Analysis { arch: arch.to_owned(), compiler: String::new(), kernels, not_instantiated }
+    (kernels, not_instantiated)
 }
 
-fn resources(
-    kernel: &Metadata<'_>,
-    remark: &Remark,
-    source: &Source,
-    heads: &[KernelHead],
-    arch: &str,
-) -> KernelResources {
+fn resources(kernel: &Metadata<'_>, remark: &Remark, source: &Source, heads: &[Kernel], arch: &str) -> KernelResources {
     let (total, agprs) = (kernel.number("vgpr_count"), kernel.number("agpr_count"));
     // The metadata counts both kinds of vector registers together where they share a file; the remark has them apart.
     let vgprs = remark.figure("VGPRs").unwrap_or(total.saturating_sub(agprs));
@@ -118,7 +101,7 @@ fn resources(
 }
 
 /// The line of the kernel's head: the remark names the line where the body opens.
-fn head_line(remark: &Remark, source: &Source, heads: &[KernelHead]) -> u32 {
+fn head_line(remark: &Remark, source: &Source, heads: &[Kernel]) -> u32 {
     if remark.file != source.path {
         return remark.line;
     }
@@ -129,12 +112,12 @@ fn head_line(remark: &Remark, source: &Source, heads: &[KernelHead]) -> u32 {
 }
 
 /// Kernels of the text that the compiler made no code for. Only a template can be left out.
-fn not_instantiated(heads: &[KernelHead], kernels: &[KernelResources], source: &Source) -> Vec<NotInstantiated> {
+fn not_instantiated(heads: &[Kernel], kernels: &[KernelResources], source: &Source) -> Vec<NotInstantiated> {
     heads
         .iter()
-        .filter(|kernel| kernel.is_template)
+        .filter(|kernel| !kernel.template_params.is_empty())
         .filter(|kernel| !kernels.iter().any(|built| built.file == source.path && built.line == kernel.line))
-        .map(|kernel| NotInstantiated { name: kernel.name.clone(), line: kernel.line })
+        .map(|kernel| NotInstantiated { name: kernel.qualified_name.clone(), line: kernel.line })
         .collect()
 }
 

@@ -86,11 +86,16 @@ impl Toolchain {
     }
 
     /// What tells clang where the headers are, where it would not look by itself.
-    pub fn header_flags(&self) -> Vec<OsString> {
-        if self.headers == Path::new("/usr") {
-            return Vec::new();
-        }
-        vec![joined("--rocm-path=", &self.headers)]
+    pub fn header_flag(&self) -> Option<OsString> {
+        (self.headers != Path::new("/usr")).then(|| joined("--rocm-path=", &self.headers))
+    }
+
+    /// What the compiler has to read beside the system's folders: itself with its own headers and libraries, wherever it
+    /// was installed, and the device libraries.
+    pub fn readable(&self) -> Vec<PathBuf> {
+        let real = self.clang.canonicalize().unwrap_or_else(|_| self.clang.clone());
+        let installation = real.parent().and_then(Path::parent).map(Path::to_owned);
+        installation.into_iter().chain([self.device_libraries.clone(), self.headers.join("include")]).collect()
     }
 }
 
@@ -122,9 +127,9 @@ impl DeviceLibraries {
         Ok(Self { folder })
     }
 
-    /// The flag that points clang to the folder.
-    pub fn flag(&self) -> OsString {
-        joined("--rocm-device-lib-path=", &self.folder)
+    /// The folder of links.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Refuses an architecture that the libraries do not know, which clang would say less clearly.

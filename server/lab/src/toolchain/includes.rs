@@ -12,7 +12,7 @@ const MOST_ANCESTORS: usize = 6;
 
 /// The user's headers that a source may include, conditions not evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct UserHeaders {
+pub(crate) struct UserHeaders {
     /// Path as the compiler will spell it (no `.` and `..`), and text.
     pub headers: BTreeMap<PathBuf, String>,
     /// Include folders that nobody named, found because a header was missing.
@@ -20,7 +20,7 @@ pub(super) struct UserHeaders {
 }
 
 /// Follows the includes of `text`, which stands at `path`, through `folders` (the user's `-I`).
-pub(super) fn follow(path: &Path, text: &str, folders: &[PathBuf]) -> UserHeaders {
+pub(crate) fn follow(path: &Path, text: &str, folders: &[PathBuf]) -> UserHeaders {
     let mut found = UserHeaders::default();
     let mut seen = BTreeSet::new();
     let mut waiting = includes(text).map(|include| (path.to_owned(), include)).collect::<Vec<_>>();
@@ -32,14 +32,16 @@ pub(super) fn follow(path: &Path, text: &str, folders: &[PathBuf]) -> UserHeader
         let known = beside.into_iter().chain(folders.iter().map(PathBuf::as_path));
         let header = known.map(|folder| without_dots(&folder.join(&include.name))).find(|file| file.is_file());
         let header = header.or_else(|| {
-            let by_looking = found.found_folders.iter().map(|folder| folder.join(&include.name)).find(|file| file.is_file());
+            let by_looking =
+                found.found_folders.iter().map(|folder| folder.join(&include.name)).find(|file| file.is_file());
             by_looking.or_else(|| {
                 let folder = look_around(path, &include)?;
                 found.found_folders.push(folder.clone());
                 Some(folder.join(&include.name))
             })
         });
-        let Some(header) = header.map(|header| without_dots(&header)).filter(|header| seen.insert(header.clone())) else {
+        let Some(header) = header.map(|header| without_dots(&header)).filter(|header| seen.insert(header.clone()))
+        else {
             continue;
         };
         // A file that is no text is the compiler's to complain about.
@@ -95,7 +97,7 @@ fn look_around(source: &Path, include: &Include) -> Option<PathBuf> {
 }
 
 /// The path with `.` and `..` worked out by name, as the compiler's overlay does.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
@@ -142,9 +144,15 @@ mod tests {
         let source = root.join("project/a/b/main.hip");
         let text = "#include \"near.h\"\n#include <far.h>\n#include \"shared.hpp\"\n#include \"gone.h\"\n#include \"above.h\"\n";
         let found = follow(&source, text, &[root.join("given")]);
-        let names: Vec<_> = found.headers.keys().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap()).collect();
-        let expected =
-            ["given/far.h", "project/Common/deeper.hpp", "project/Common/shared.hpp", "project/a/b/near.h", "project/a/up.h"];
+        let names: Vec<_> =
+            found.headers.keys().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap()).collect();
+        let expected = [
+            "given/far.h",
+            "project/Common/deeper.hpp",
+            "project/Common/shared.hpp",
+            "project/a/b/near.h",
+            "project/a/up.h",
+        ];
         assert_eq!(names, expected);
         assert_eq!(found.found_folders, [root.join("project/Common")]);
     }

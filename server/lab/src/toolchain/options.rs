@@ -71,7 +71,7 @@ impl CompileOptions {
     }
 
     /// The arguments for clang, in an order that keeps the meaning of each.
-    pub(super) fn arguments(&self) -> Vec<String> {
+    pub(crate) fn arguments(&self) -> Vec<String> {
         let paths = |flag: &'static str, paths: &[PathBuf]| {
             paths.iter().map(|path| format!("{flag}{}", path.display())).collect::<Vec<_>>()
         };
@@ -115,6 +115,9 @@ mod tests {
                 extra: vec![],
             }
         );
-        assert_eq!(options.arguments().join(" "), "-I/p/inc -I/p/../up -isystem/s -isystem/p/s2 -DA -DB=1 -UC -include pre.h");
+        assert_eq!(
+            options.arguments().join(" "),
+            "-I/p/inc -I/p/../up -isystem/s -isystem/p/s2 -DA -DB=1 -UC -include pre.h"
+        );
     }
 }
