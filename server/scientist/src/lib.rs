@@ -6,8 +6,14 @@
 //! - Held-out shapes, seeds and the harness never reach a stage.
 #![warn(missing_docs)]
 
+pub mod budget;
 pub mod catalog;
 pub mod designer;
+pub mod evaluation;
+pub mod evolution;
+pub mod findings;
+pub mod run;
+mod run_record;
 pub mod selector;
 pub mod stages;
 pub mod writer;

@@ -1,0 +1,50 @@
+//! What the evolution loop needs of a lab: build, compare, time.
+
+use lab::workbench::Sampling;
+use lab::{Cancel, Comparison, LabError, TimeReport};
+
+/// One subject on one device, behind which the lab stands; tests put a script there.
+///
+/// Every call returns [`LabError::Cancelled`] within a fraction of a second after `cancel` was set, and:
+/// - [`LabError::Code`] when the code under test failed, which the loop records as the experiment's outcome;
+/// - [`LabError::Unavailable`] when the device or its toolchain is not usable now, which pauses the run;
+/// - any other error ends the run.
+pub trait Evaluator: Sync {
+    /// Code that is ready to run.
+    type Build: Send + Sync;
+
+    /// The device's name, as shown with every figure.
+    fn device(&self) -> &str;
+
+    /// Whether building slows down what is being timed, because both happen on the same processor. Then nothing is built
+    /// while something is timed.
+    fn builds_disturb_timing(&self) -> bool {
+        true
+    }
+
+    /// Builds a version of the source. Called from several threads at once.
+    ///
+    /// # Errors
+    /// As said for the trait.
+    fn build(&self, text: &str, cancel: &Cancel) -> Result<Self::Build, LabError>;
+
+    /// Checks and times a candidate against a baseline, in a process of its own that ends with the call: two calls share
+    /// no state that code under test could have left behind. The loop makes one such call at a time; processes that
+    /// share a device are kept apart by whoever implements this.
+    ///
+    /// # Errors
+    /// As said for the trait.
+    fn compare(
+        &self,
+        baseline: &Self::Build,
+        candidate: &Self::Build,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<Comparison, LabError>;
+
+    /// Checks and times one version. One at a time, as [`Evaluator::compare`].
+    ///
+    /// # Errors
+    /// As said for the trait.
+    fn time(&self, build: &Self::Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError>;
+}

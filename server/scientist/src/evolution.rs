@@ -1,0 +1,225 @@
+//! The evolution loop: generations of experiments on one file, on one device, until a budget is used up or nothing is
+//! left to try; then the winner is confirmed.
+//!
+//! ```text
+//! original -> (select -> design -> choose three -> write -> build -> measure -> learn)* -> confirm
+//! ```
+//!
+//! What it promises:
+//! - **Resumable.** Every answer of a stage and every experiment is in the notebook before the next begins. A run that was
+//!   killed, cancelled or paused goes through the same loop again, is answered from the record, and goes on where the
+//!   record ends. It comes to the end that it would have come to.
+//! - **Failures are results.** A draft that does not compile, is wrong, crashes or hangs is an experiment like any other.
+//!   Only the original's failure, the lab's own and the notebook's end a run; a device or a provider that is not usable
+//!   pauses it.
+//! - **One timing at a time.** Builds run in parallel; timings follow each other, on one thread.
+//! - **No winner's curse.** The speedup that is told is that of the winner's confirmation, never that of its selection.
+//! - **Held-out shapes stay unseen.** They are run in the confirmation alone, after the last stage was asked.
+//!
+//! # Stages backed by a model
+//!
+//! They stand behind the traits of [`crate::stages`] without a change here. A stage's answer is kept as JSON, so a model is
+//! paid for an answer once, however often the run is resumed; a stage may keep caches, but nothing that a resumed run
+//! would miss. [`StageError::Unavailable`](crate::stages::StageError::Unavailable) (no key, a rate limit that lasts, an
+//! outage) pauses the run with its message; `Unusable` (an answer that fails its checks after the stage's own second
+//! try) costs the one experiment. `cancel` must end a call under way within a fraction of a second. What calls cost is
+//! read through the [`Meter`] before every call, and held against the budget's dollars and tokens.
+
+pub mod choice;
+pub mod event;
+
+mod builds;
+mod confirmation;
+mod course;
+mod generation;
+mod identity;
+mod search;
+mod session;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lab::Cancel;
+use notebook::{NewRun, Notebook, RunChange, RunId, RunState};
+use serde_json::Value;
+
+use self::event::{EndState, Event, Finished};
+pub use self::identity::Identity;
+use self::session::{Counts, Session};
+use crate::budget::{Account, Clock, Meter, Watch, free_of_charge, steady_clock};
+use crate::evaluation::Evaluator;
+use crate::findings;
+use crate::run::{RunError, RunRequest, Settings};
+use crate::run_record::RunRecord;
+use crate::stages::{Designer, Finding, Population, Selector, Writer};
+
+/// What stands behind the three stages.
+pub struct Stages<'a> {
+    /// Stage 1.
+    pub selector: &'a mut dyn Selector,
+    /// Stage 2.
+    pub designer: &'a mut dyn Designer,
+    /// Stage 3.
+    pub writer: &'a mut dyn Writer,
+}
+
+/// A run's parts, ready to start or to resume one.
+pub struct Evolution<'a, E: Evaluator> {
+    evaluator: &'a E,
+    stages: Stages<'a>,
+    notebook: &'a Notebook,
+    identify: Box<dyn Fn(&str) -> Identity + 'a>,
+    clock: Clock,
+    meter: Meter,
+}
+
+/// How a run ended, and the text that it ended with.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// What the last event said.
+    pub finished: Finished,
+    /// The winner's text, when one is confirmed.
+    pub best_text: Option<Arc<str>>,
+}
+
+impl<'a, E: Evaluator> Evolution<'a, E> {
+    /// A run on `evaluator`'s device, kept in `notebook`.
+    pub fn new(evaluator: &'a E, stages: Stages<'a>, notebook: &'a Notebook) -> Self {
+        let identify = Box::new(identity::of);
+        Self { evaluator, stages, notebook, identify, clock: steady_clock(), meter: free_of_charge() }
+    }
+
+    /// With another way to tell whether two versions say the same.
+    pub fn with_identity(mut self, identify: impl Fn(&str) -> Identity + 'a) -> Self {
+        self.identify = Box::new(identify);
+        self
+    }
+
+    /// With another clock than the system's.
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// With a meter for what the stages' provider charges.
+    pub fn with_meter(mut self, meter: Meter) -> Self {
+        self.meter = meter;
+        self
+    }
+
+    /// Starts a run. `events` hears of everything as it happens; the last event is [`Event::Finished`], exactly once.
+    ///
+    /// A run that was cancelled or paused is no error: see [`Finished::state`].
+    ///
+    /// # Errors
+    /// [`RunError`] when the original fails, or the lab or the notebook do.
+    pub fn start(
+        self,
+        request: &RunRequest,
+        cancel: &Cancel,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Ended, RunError> {
+        let kernels = (self.identify)(&request.text).kernels;
+        let started = self.notebook.start_run(&NewRun {
+            file: &request.file,
+            text: &request.text,
+            kernels: &kernels,
+            kernel: request.kernel.as_deref(),
+            device: self.evaluator.device(),
+            provider: &request.provider,
+            seed: request.seed,
+            budget: serde_json::json!(request.budget),
+            settings: serde_json::json!(request.settings),
+            program: concat!("kernel-scientist ", env!("CARGO_PKG_VERSION")),
+        });
+        match started {
+            Ok(run) => self.sit(run, false, cancel, events),
+            Err(error) => Err(never_began(None, error.into(), events)),
+        }
+    }
+
+    /// Goes on with a run that was killed, cancelled or paused, with the budget and the settings it was started with.
+    ///
+    /// # Errors
+    /// As [`Evolution::start`]; also when there is no such run, when it has finished, when another process is working on
+    /// it, or when it belongs to another device.
+    pub fn resume(self, run: RunId, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
+        self.sit(run, true, cancel, events)
+    }
+
+    fn sit(self, run: RunId, resumed: bool, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
+        let Self { evaluator, stages, notebook, identify, clock, meter } = self;
+        let opened = Opening::of(notebook, run, evaluator.device(), resumed, clock, meter);
+        let Opening { record, settings, account, recalled } = match opened {
+            Ok(opening) => opening,
+            Err(error) => return Err(never_began(Some(run), error, events)),
+        };
+        let watch = Watch::start(cancel, &account, Duration::ZERO);
+        let mut session = Session {
+            evaluator,
+            stages,
+            record,
+            settings,
+            account,
+            identify,
+            events,
+            outer: cancel.clone(),
+            watch,
+            reserve: Duration::ZERO,
+            population: Population::default(),
+            findings: Vec::new(),
+            recalled,
+            tried: Vec::new(),
+            exhausted: BTreeSet::new(),
+            known: HashMap::new(),
+            counts: Counts::default(),
+            announced: 0,
+        };
+        session.tell_start(resumed);
+        let outcome = session.evolve();
+        session.end(outcome)
+    }
+}
+
+/// What the notebook says of a run that is about to begin or to go on.
+struct Opening<'n> {
+    record: RunRecord<'n>,
+    settings: Settings,
+    account: Account,
+    recalled: Vec<Finding>,
+}
+
+impl<'n> Opening<'n> {
+    fn of(
+        notebook: &'n Notebook,
+        run: RunId,
+        device: &str,
+        resumed: bool,
+        clock: Clock,
+        meter: Meter,
+    ) -> Result<Self, RunError> {
+        let record = RunRecord::open(notebook, run)?;
+        let known = record.run();
+        if matches!(known.state, RunState::Finished(_)) {
+            return Err(RunError::AlreadyFinished(run));
+        }
+        if known.device != device {
+            return Err(RunError::OtherDevice { run, recorded: known.device.clone(), given: device.to_owned() });
+        }
+        let budget = record.parse("the budget", &known.budget)?;
+        let settings = record.parse("the settings", &known.settings)?;
+        let account = Account::new(budget, notebook.spent(run)?, clock, meter);
+        let recalled = notebook.findings_before(run, &known.file, device)?;
+        if resumed {
+            notebook.record_change(run, RunChange::Resumed, "", &Value::Null, &account.spent())?;
+        }
+        Ok(Self { settings, account, recalled: recalled.into_iter().map(findings::recalled).collect(), record })
+    }
+}
+
+/// The one event of a run that could not begin.
+fn never_began(run: Option<RunId>, error: RunError, events: &mut dyn FnMut(Event)) -> RunError {
+    events(Event::Finished(Finished::nothing(run, EndState::Failed, error.to_string())));
+    error
+}

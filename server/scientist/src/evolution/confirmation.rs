@@ -1,0 +1,207 @@
+//! The end of a run: the finalists against the original, and what is said of the winner.
+//!
+//! A selection favours whoever was lucky, so its figures are never reported. The finalists that came about over several
+//! steps are first measured against the original directly; then the best of them is measured once more, with fresh seeds,
+//! in a process of its own and on all shapes, the held-out ones too. Only what is faster there is called a speedup, and
+//! that measurement's ratio is the one that is told.
+
+use std::sync::Arc;
+
+use lab::workbench::ShapeChoice;
+use lab::{Comparison, Verdict};
+use notebook::{ExperimentKind, ExperimentOutcome};
+
+use super::builds::Builds;
+use super::event::{Event, ShapeSpeed};
+use super::search::baseline_error;
+use super::session::{About, Done, Session, Trial, same_error, speed_against_original};
+use crate::evaluation::Evaluator;
+use crate::run::Stop;
+use crate::stages::CandidateId;
+
+/// What came of the confirmations.
+#[derive(Debug, Default)]
+pub(crate) struct Confirmation {
+    /// The winner and its comparison with the original.
+    pub(crate) winner: Option<(CandidateId, Comparison)>,
+    /// One sentence for each finalist that was not confirmed.
+    pub(crate) refused: Vec<String>,
+}
+
+/// A version that may be the winner, with its speed against the original as far as it is known.
+#[derive(Clone, Copy)]
+struct Finalist {
+    id: CandidateId,
+    ratio: f64,
+}
+
+impl<E: Evaluator> Session<'_, '_, E> {
+    pub(crate) fn confirm(&mut self) -> Result<Confirmation, Stop> {
+        let finalists = self.finalists();
+        let texts: Vec<Arc<str>> = std::iter::once(0)
+            .chain(finalists.iter().map(|f| f.id))
+            .map(|id| Arc::clone(&self.member(id).text))
+            .collect();
+        let builds = Builds::new(self.evaluator, self.watch.cancel(), texts);
+        let build_of = |id: CandidateId| 1 + finalists.iter().position(|finalist| finalist.id == id).unwrap_or(0);
+
+        let mut ranked = Vec::new();
+        for finalist in &finalists {
+            ranked.extend(self.directly(*finalist, finalists.len(), &builds, build_of(finalist.id))?);
+        }
+        ranked.sort_by(|a, b| b.ratio.total_cmp(&a.ratio).then_with(|| a.id.cmp(&b.id)));
+
+        let mut confirmation = Confirmation::default();
+        for Finalist { id, ratio } in ranked {
+            match self.put_to_the_test(id, &builds, build_of(id))? {
+                ExperimentOutcome::Measured(comparison) if comparison.verdict == Verdict::Faster => {
+                    confirmation.winner = Some((id, comparison));
+                    break;
+                }
+                ExperimentOutcome::Measured(Comparison { speed, verdict, .. }) => confirmation.refused.push(format!(
+                    "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it is {:.2}x ({:.2} to {:.2}), {verdict}.",
+                    speed.ratio, speed.low, speed.high
+                )),
+                ExperimentOutcome::Failed(failure) => confirmation.refused.push(format!(
+                    "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it failed: {failure}."
+                )),
+                ExperimentOutcome::Duplicate(_) | ExperimentOutcome::NotWritten(_) => {}
+            }
+        }
+        Ok(confirmation)
+    }
+
+    /// The fastest versions that promise anything.
+    fn finalists(&self) -> Vec<Finalist> {
+        let promising = self.ranked().into_iter().filter(|member| member.id != 0);
+        promising
+            .map(|member| Finalist { id: member.id, ratio: speed_against_original(member) })
+            .filter(|finalist| finalist.ratio > 1.0)
+            .take(self.settings.finalists)
+            .collect()
+    }
+
+    /// Measures a finalist against the original on the shapes that stages may see, unless its experiment did just that,
+    /// or it is the only one. `None` when it fails.
+    fn directly(
+        &mut self,
+        finalist: Finalist,
+        of: usize,
+        builds: &Builds<'_, E>,
+        build: usize,
+    ) -> Result<Option<Finalist>, Stop> {
+        let step = format!("direct/c{}", finalist.id);
+        let measured_directly = self.member(finalist.id).parent == Some(0);
+        if measured_directly || of == 1 {
+            return Ok(Some(finalist));
+        }
+        // The confirmation comes first when time is short; the order is then that of the search.
+        let (budget, after) = (self.settings.experiment, self.settings.confirmation);
+        let short = self.account.remaining().is_some_and(|remaining| remaining < budget + after);
+        if short && self.record.experiment(&step).is_none() {
+            return Ok(Some(finalist));
+        }
+        let done = self.against_original(finalist.id, step, ExperimentKind::Direct, builds, build)?;
+        Ok(match done.outcome {
+            ExperimentOutcome::Measured(comparison) => Some(Finalist { ratio: comparison.speed.ratio, ..finalist }),
+            _ => None,
+        })
+    }
+
+    fn put_to_the_test(
+        &mut self,
+        id: CandidateId,
+        builds: &Builds<'_, E>,
+        build: usize,
+    ) -> Result<ExperimentOutcome<Comparison>, Stop> {
+        let step = format!("confirm/c{id}");
+        let done = self.against_original(id, step, ExperimentKind::Confirmation, builds, build)?;
+        if done.fresh {
+            let event = told(id, &done.outcome);
+            self.emit(event);
+        }
+        Ok(done.outcome)
+    }
+
+    fn against_original(
+        &mut self,
+        id: CandidateId,
+        step: String,
+        kind: ExperimentKind,
+        builds: &Builds<'_, E>,
+        build: usize,
+    ) -> Result<Done, Stop> {
+        let (budget, shapes, doing) = match kind {
+            ExperimentKind::Confirmation => (self.settings.confirmation, ShapeChoice::All, "confirming"),
+            _ => (self.settings.experiment, ShapeChoice::Shown, "comparing"),
+        };
+        let sampling = self.sampling(&step, budget, shapes);
+        if self.record.experiment(&step).is_none() {
+            self.working(0, format!("{doing} candidate {id} with the original"));
+        }
+        let text = Arc::clone(&self.member(id).text);
+        let identity = (self.identify)(&text);
+        let trial = Trial {
+            step,
+            generation: 0,
+            kind,
+            base: 0,
+            reference: 0,
+            about: About::Finalist(id),
+            code: Some((&text, &identity)),
+            report: "",
+            draft: (1, 1),
+        };
+        // No time is asked for: when it is short, a short confirmation is better than none.
+        self.experiment(&trial, std::time::Duration::ZERO, |session| {
+            let baseline = builds.get(0).map_err(baseline_error)?;
+            let candidate = builds.get(build).map_err(same_error)?;
+            let comparison = session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel())?;
+            Ok(ExperimentOutcome::Measured(comparison))
+        })
+    }
+}
+
+/// The shapes of a comparison, as they are told.
+pub(crate) fn shape_speeds(comparison: &Comparison) -> Vec<ShapeSpeed> {
+    let tell = |shape: &lab::ShapeComparison| ShapeSpeed {
+        shape: shape.shape.clone(),
+        held_out: shape.held_out,
+        speed: shape.speed,
+        verdict: shape.verdict,
+    };
+    comparison.shapes.iter().map(tell).collect()
+}
+
+/// What there is to say of a winner: the figure, and where it loses.
+pub(crate) fn praise(id: CandidateId, comparison: &Comparison) -> String {
+    let speed = comparison.speed;
+    let held_out = comparison.shapes.iter().filter(|shape| shape.held_out).count();
+    let mut text = format!(
+        "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed with fresh seeds on {} shape{}, {held_out} of them held out.",
+        speed.ratio,
+        speed.low,
+        speed.high,
+        comparison.shapes.len(),
+        if comparison.shapes.len() == 1 { "" } else { "s" },
+    );
+    for shape in comparison.shapes.iter().filter(|shape| shape.verdict == Verdict::Slower) {
+        let speed = shape.speed;
+        text.push_str(&format!(
+            " It is slower on {}: {:.2}x ({:.2} to {:.2}).",
+            shape.shape, speed.ratio, speed.low, speed.high
+        ));
+    }
+    text
+}
+
+fn told(candidate: CandidateId, outcome: &ExperimentOutcome<Comparison>) -> Event {
+    let (speed, verdict, failure, shapes) = match outcome {
+        ExperimentOutcome::Measured(comparison) => {
+            (Some(comparison.speed), Some(comparison.verdict), None, shape_speeds(comparison))
+        }
+        ExperimentOutcome::Failed(failure) => (None, None, Some(failure.clone()), Vec::new()),
+        ExperimentOutcome::Duplicate(_) | ExperimentOutcome::NotWritten(_) => (None, None, None, Vec::new()),
+    };
+    Event::Confirmed { candidate, confirmed: verdict == Some(Verdict::Faster), speed, verdict, failure, shapes }
+}

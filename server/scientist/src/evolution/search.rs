@@ -1,0 +1,282 @@
+//! Measuring one plan: a single draft with the full sampling, several drafts by successive halving.
+
+use lab::workbench::ShapeChoice;
+use lab::{Comparison, Failure, LabError, Verdict};
+use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, NewCandidate, NewFinding};
+
+use super::builds::Builds;
+use super::event::{Event, ShapeTime};
+use super::generation::{NewDraft, Written};
+use super::session::{About, Done, Session, Trial, chained, same_error};
+use crate::evaluation::Evaluator;
+use crate::findings;
+use crate::run::Stop;
+use crate::stages::{CandidateId, Finding, Member};
+
+/// Of so many drafts one goes on to the next rung, with so many times the sampling time. Three is what Li et al. found
+/// best in practice ("Hyperband", JMLR 18, 2018, section 2.6).
+const KEEP_ONE_OF: usize = 3;
+
+/// One round of a search: how many drafts are measured, and the part of the full sampling time that each gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rung {
+    pub(crate) drafts: usize,
+    pub(crate) share: u32,
+}
+
+/// The rounds for a number of drafts; the last has one draft and the full time.
+pub(crate) fn rungs(drafts: usize) -> Vec<Rung> {
+    let mut widths = vec![drafts];
+    while let Some(width) = widths.last().copied().filter(|width| *width > 1) {
+        widths.push(width.div_ceil(KEEP_ONE_OF));
+    }
+    let mut share = 1;
+    let mut rungs = Vec::new();
+    for width in widths.into_iter().rev() {
+        rungs.push(Rung { drafts: width, share });
+        share *= KEEP_ONE_OF as u32;
+    }
+    rungs.reverse();
+    rungs
+}
+
+/// What measuring a plan came to.
+struct Best<'d> {
+    draft: &'d NewDraft,
+    experiment: ExperimentId,
+    /// Whether its experiment was made now.
+    fresh: bool,
+    outcome: Result<Comparison, Failure>,
+}
+
+impl<E: Evaluator> Session<'_, '_, E> {
+    /// Measures a plan's drafts, takes the best of them into the population and notes what was learnt.
+    pub(crate) fn try_plan(
+        &mut self,
+        generation: u32,
+        base: CandidateId,
+        reference: CandidateId,
+        written: &Written,
+        builds: &Builds<'_, E>,
+    ) -> Result<(), Stop> {
+        let Some(best) = self.search(generation, base, reference, written, builds)? else { return Ok(()) };
+        let parent = self.member(base);
+        let id = self.population.members.len() as CandidateId;
+        let mut steps = parent.steps.clone();
+        steps.push(written.plan.key.clone());
+        let before = parent.against_original;
+        let finding = match &best.outcome {
+            Ok(comparison) => findings::measured(&written.plan, &comparison.speed, comparison.verdict),
+            Err(failure) => findings::failed(&written.plan, failure),
+        };
+        let mut member = Member {
+            id,
+            parent: Some(base),
+            reference: (reference != base).then_some(reference),
+            generation,
+            text: best.draft.text.clone(),
+            steps,
+            summary: finding.text.clone(),
+            times: Vec::new(),
+            against_parent: None,
+            against_original: None,
+            verdict: None,
+            failure: None,
+        };
+        match best.outcome {
+            Ok(comparison) => {
+                member.times = shown_times(&comparison);
+                member.against_parent = Some(comparison.speed);
+                member.against_original = Some(chained(before, comparison.speed));
+                member.verdict = Some(comparison.verdict);
+            }
+            Err(failure) => {
+                self.counts.failed += 1;
+                member.failure = Some(failure);
+            }
+        }
+        let identity = &best.draft.identity;
+        self.known.insert(identity.whole.clone(), format!("candidate {id}"));
+        self.admit(member, &identity.kernels, Some(best.experiment), best.fresh)?;
+        self.learn(generation, best.experiment, finding, best.fresh)
+    }
+
+    /// The best of the drafts; the failure of the first where all of them fail.
+    fn search<'d>(
+        &mut self,
+        generation: u32,
+        base: CandidateId,
+        reference: CandidateId,
+        written: &'d Written,
+        builds: &Builds<'_, E>,
+    ) -> Result<Option<Best<'d>>, Stop> {
+        let mut standing: Vec<&NewDraft> = written.drafts.iter().collect();
+        let mut first_failure = None;
+        let mut best = None;
+        for (rung, Rung { drafts, share }) in rungs(standing.len()).into_iter().enumerate() {
+            let mut measured = Vec::new();
+            for draft in standing {
+                // A draft that fails in a later round leaves its place to the next best.
+                if measured.len() == drafts {
+                    break;
+                }
+                let kind = if share == 1 { ExperimentKind::Full } else { ExperimentKind::Search };
+                let trial = Trial {
+                    step: format!("g{generation}/p{}/d{}/r{rung}", written.index, draft.number),
+                    generation,
+                    kind,
+                    base,
+                    reference,
+                    about: About::Plan(&written.plan),
+                    code: Some((&draft.text, &draft.identity)),
+                    report: &draft.report,
+                    draft: (draft.number + 1, written.of),
+                };
+                let done = self.measure(&trial, share, draft, builds)?;
+                let (experiment, fresh) = (done.id, done.fresh);
+                match done.outcome {
+                    ExperimentOutcome::Measured(comparison) => {
+                        let ratio = comparison.speed.ratio;
+                        measured.push((ratio, Best { draft, experiment, fresh, outcome: Ok(comparison) }));
+                    }
+                    ExperimentOutcome::Failed(failure) => {
+                        first_failure.get_or_insert(Best { draft, experiment, fresh, outcome: Err(failure) });
+                    }
+                    ExperimentOutcome::Duplicate(_) | ExperimentOutcome::NotWritten(_) => {}
+                }
+            }
+            // Sorting is stable: of equally fast drafts the earlier stays ahead.
+            measured.sort_by(|a, b| b.0.total_cmp(&a.0));
+            standing = measured.iter().map(|(_, best)| best.draft).collect();
+            best = measured.into_iter().next().map(|(_, best)| best);
+            // What is slower for sure after a short measurement need not be measured for longer.
+            if best.as_ref().is_none_or(is_slower) {
+                break;
+            }
+        }
+        Ok(best.or(first_failure))
+    }
+
+    fn measure(
+        &mut self,
+        trial: &Trial<'_>,
+        share: u32,
+        draft: &NewDraft,
+        builds: &Builds<'_, E>,
+    ) -> Result<Done, Stop> {
+        let budget = self.settings.experiment / share;
+        let sampling = self.sampling(&trial.step, budget, ShapeChoice::Shown);
+        if self.record.experiment(&trial.step).is_none() {
+            let (number, of) = trial.draft;
+            let which = if of > 1 { format!(" ({number} of {of})") } else { String::new() };
+            self.working(trial.generation, format!("timing: {}{which}", trial.about.title()));
+        }
+        self.experiment(trial, budget, |session| {
+            let baseline = builds.get(0).map_err(baseline_error)?;
+            let candidate = builds.get(draft.build).map_err(same_error)?;
+            let comparison = session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel())?;
+            Ok(ExperimentOutcome::Measured(comparison))
+        })
+    }
+
+    /// Takes a version into the population.
+    pub(crate) fn admit(
+        &mut self,
+        member: Member,
+        kernels: &[notebook::KernelFingerprint],
+        experiment: Option<ExperimentId>,
+        fresh: bool,
+    ) -> Result<(), Stop> {
+        self.record.notebook().record_candidate(&NewCandidate {
+            run: self.record.run().id,
+            number: member.id,
+            parent: member.parent,
+            reference: member.reference,
+            generation: member.generation,
+            text: &member.text,
+            kernels,
+            steps: &member.steps,
+            summary: &member.summary,
+            experiment,
+        })?;
+        if fresh {
+            self.emit(Event::Candidate {
+                candidate: member.id,
+                parent: member.parent,
+                reference: member.reference,
+                generation: member.generation,
+                steps: member.steps.clone(),
+                summary: member.summary.clone(),
+                times: member
+                    .times
+                    .iter()
+                    .map(|(shape, median)| ShapeTime { shape: shape.clone(), median_ns: *median })
+                    .collect(),
+                against_parent: member.against_parent,
+                against_original: member.against_original,
+                verdict: member.verdict,
+                failure: member.failure.clone(),
+            });
+        }
+        self.population.members.push(member);
+        Ok(())
+    }
+
+    fn learn(&mut self, generation: u32, experiment: ExperimentId, finding: Finding, fresh: bool) -> Result<(), Stop> {
+        self.record.notebook().record_finding(&NewFinding {
+            run: self.record.run().id,
+            experiment,
+            about: &finding.about,
+            min_percent: finding.predicted.min_percent,
+            max_percent: finding.predicted.max_percent,
+            measured_percent: finding.measured_percent,
+            text: &finding.text,
+        })?;
+        self.findings.push(finding.clone());
+        if fresh {
+            let calibration = findings::calibration(&self.findings);
+            let Finding { about, predicted, measured_percent, text } = finding;
+            self.emit(Event::Finding { generation, about, predicted, measured_percent, text, calibration });
+        }
+        Ok(())
+    }
+}
+
+fn is_slower(best: &Best<'_>) -> bool {
+    best.outcome.as_ref().is_ok_and(|comparison| comparison.verdict == Verdict::Slower)
+}
+
+/// The candidate's median of each shape that stages may see.
+fn shown_times(comparison: &Comparison) -> Vec<(String, f64)> {
+    let shown = comparison.shapes.iter().filter(|shape| !shape.held_out);
+    shown.map(|shape| (shape.shape.clone(), shape.candidate.median_ns)).collect()
+}
+
+/// The baseline was built and timed before; that it cannot be built now is not the candidate's failure.
+pub(crate) fn baseline_error(error: &LabError) -> LabError {
+    match same_error(error) {
+        LabError::Code(failure) => {
+            LabError::Unavailable(format!("the baseline, which was built before, cannot be built any more: {failure}"))
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_search_ends_with_one_draft_and_the_full_time() {
+        let check = |drafts, expected: &[(usize, u32)]| {
+            let found: Vec<_> = rungs(drafts).into_iter().map(|rung| (rung.drafts, rung.share)).collect();
+            assert_eq!(found, expected, "{drafts} drafts");
+        };
+        check(1, &[(1, 1)]);
+        check(2, &[(2, 3), (1, 1)]);
+        check(3, &[(3, 3), (1, 1)]);
+        check(4, &[(4, 9), (2, 3), (1, 1)]);
+        check(9, &[(9, 9), (3, 3), (1, 1)]);
+        check(27, &[(27, 27), (9, 9), (3, 3), (1, 1)]);
+    }
+}

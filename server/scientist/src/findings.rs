@@ -1,0 +1,102 @@
+//! Findings: what an experiment taught, as a sentence and as numbers.
+
+use lab::{Failure, SpeedRatio, Verdict};
+use notebook::{Calibration, StoredFinding};
+
+use crate::stages::{Finding, GainRange, Hypothesis};
+
+/// The family of a hypothesis: its key without the place.
+pub fn family(key: &str) -> &str {
+    key.split(':').next().unwrap_or(key)
+}
+
+/// Uplift in percent of speed: 1.2x is 20.
+pub fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
+/// What a measured experiment taught.
+pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Finding {
+    let gain = percent(speed.ratio);
+    let GainRange { min_percent: min, max_percent: max } = plan.gain;
+    let agreement = if gain < min {
+        "less than predicted"
+    } else if gain > max {
+        "more than predicted"
+    } else {
+        "as predicted"
+    };
+    let text = format!(
+        "{} in `{}`: {verdict}, {gain:+.1}% ({:+.1} to {:+.1}), {agreement} ({min:+.0} to {max:+.0}%).",
+        plan.title,
+        plan.kernel,
+        percent(speed.low),
+        percent(speed.high)
+    );
+    Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: Some(gain), text }
+}
+
+/// What a failed experiment taught.
+pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
+    let text = format!("{} in `{}`: {failure}.", plan.title, plan.kernel);
+    Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: None, text }
+}
+
+/// A finding of an earlier run, for a brief.
+pub fn recalled(finding: StoredFinding) -> Finding {
+    let predicted = GainRange { min_percent: finding.min_percent, max_percent: finding.max_percent };
+    Finding { about: finding.about, predicted, measured_percent: finding.measured_percent, text: finding.text }
+}
+
+/// How well the predictions of these findings agree with what was measured.
+pub fn calibration(findings: &[Finding]) -> Calibration {
+    let numbers =
+        |finding: &Finding| (finding.predicted.min_percent, finding.predicted.max_percent, finding.measured_percent);
+    Calibration::of(findings.iter().map(numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Hypothesis {
+        Hypothesis {
+            key: "lds-padding:tile".into(),
+            kernel: "gemm".into(),
+            title: "Pad `tile`".into(),
+            reason: String::new(),
+            source: String::new(),
+            rubric: String::new(),
+            line: 3,
+            gain: GainRange { min_percent: 5.0, max_percent: 20.0 },
+            innovation: 10,
+        }
+    }
+
+    #[test]
+    fn a_measured_finding_says_how_the_prediction_did() {
+        let check = |ratio: f64, expected: &str| {
+            let speed = SpeedRatio { ratio, low: ratio - 0.01, high: ratio + 0.01 };
+            let finding = measured(&plan(), &speed, Verdict::Faster);
+            assert_eq!(finding.about, "lds-padding");
+            assert_eq!(finding.text, expected);
+        };
+        check(1.10, "Pad `tile` in `gemm`: faster, +10.0% (+9.0 to +11.0), as predicted (+5 to +20%).");
+        check(1.30, "Pad `tile` in `gemm`: faster, +30.0% (+29.0 to +31.0), more than predicted (+5 to +20%).");
+        check(0.90, "Pad `tile` in `gemm`: faster, -10.0% (-11.0 to -9.0), less than predicted (+5 to +20%).");
+    }
+
+    #[test]
+    fn a_failed_finding_keeps_the_reason_and_counts_as_failed() {
+        let finding = failed(&plan(), &Failure::Crashed { detail: "signal 11".into() });
+        assert_eq!(finding.text, "Pad `tile` in `gemm`: crashed: signal 11.");
+        assert_eq!(calibration(&[finding]).failed, 1);
+    }
+
+    #[test]
+    fn a_family_is_the_key_without_its_place() {
+        for (key, expected) in [("a:b", "a"), ("a:b:c", "a"), ("a", "a"), ("", "")] {
+            assert_eq!(family(key), expected);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! How a run is asked for, and what can end it early.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lab::{Failure, LabError};
+use notebook::{NotebookError, RunId};
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Budget;
+
+/// A new run.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The user's file, absolute.
+    pub file: PathBuf,
+    /// Its text, which may be unsaved.
+    pub text: Arc<str>,
+    /// Only this kernel, when the user named one.
+    pub kernel: Option<String>,
+    /// What stands behind the stages, such as `catalog`.
+    pub provider: String,
+    /// Every other seed of the run comes from this one.
+    pub seed: u64,
+    /// What it may use up.
+    pub budget: Budget,
+    /// How it measures.
+    pub settings: Settings,
+}
+
+/// How a run measures. Kept with the run: a resumed one goes on with what it was started with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Sampling time of an experiment, for all shapes together.
+    pub experiment: Duration,
+    /// Sampling time of the winner's confirmation, for all shapes together.
+    pub confirmation: Duration,
+    /// Sampling stops earlier when the half width of a ratio's interval is below this share.
+    pub half_width: f64,
+    /// Builds made at once.
+    pub build_threads: usize,
+    /// Finalists that are measured against the original, and of which at most so many are put up for confirmation. Few,
+    /// because each further try gives chance another chance.
+    pub finalists: usize,
+    /// Drafts taken from one plan at most; a search over constants may not eat up the run.
+    pub drafts: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            experiment: Duration::from_secs(3),
+            confirmation: Duration::from_secs(8),
+            half_width: 0.005,
+            build_threads: 2,
+            finalists: 3,
+            drafts: 27,
+        }
+    }
+}
+
+/// Why a run ended without an answer. What was recorded stays, and the run can be resumed where that makes sense.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The user's own code fails, so there is nothing to compare with.
+    #[error("the file as it is cannot be used as the baseline: {0}")]
+    Original(Failure),
+    /// The lab refused the request, or its own files failed.
+    #[error(transparent)]
+    Lab(LabError),
+    /// The notebook failed.
+    #[error(transparent)]
+    Notebook(#[from] NotebookError),
+    /// The run belongs to another device.
+    #[error(
+        "run {run} was started on device `{recorded}` and cannot go on on `{given}`; name that device, or start a new run"
+    )]
+    OtherDevice {
+        /// The run.
+        run: RunId,
+        /// Its device.
+        recorded: String,
+        /// The device it was resumed with.
+        given: String,
+    },
+    /// The run has come to its end.
+    #[error("run {0} has finished, so there is nothing to resume; start a new run")]
+    AlreadyFinished(RunId),
+}
+
+/// Why the loop stopped before its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Somebody asked for it.
+    Cancelled,
+    /// The wall time of the present phase is used up.
+    OutOfTime,
+    /// Money or tokens are used up.
+    Overdrawn(String),
+    /// A device or a provider is not usable now.
+    Paused(String),
+    /// An error.
+    Failed(RunError),
+}
+
+impl From<NotebookError> for Stop {
+    fn from(error: NotebookError) -> Self {
+        Self::Failed(error.into())
+    }
+}
