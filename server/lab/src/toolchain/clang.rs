@@ -8,7 +8,8 @@ use crate::LabError;
 /// Environment variable that names the compiler to use.
 pub const OVERRIDE: &str = "KERNEL_SCIENTIST_CLANG";
 /// Names to look for, in this order. 19 is what everything here is tested with.
-const NAMES: [&str; 7] = ["clang++-19", "clang++-20", "clang++-21", "clang++-18", "clang++-17", "clang++-16", "clang++"];
+const NAMES: [&str; 7] =
+    ["clang++-19", "clang++-20", "clang++-21", "clang++-18", "clang++-17", "clang++-16", "clang++"];
 /// The oldest version whose vectoriser and C++20 support the runtime can build on.
 const OLDEST: u32 = 16;
 
@@ -46,7 +47,9 @@ impl Clang {
     fn find_in(folders: &[PathBuf]) -> Result<Self, LabError> {
         let mut unusable = Vec::new();
         for name in NAMES {
-            let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) else { continue };
+            let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) else {
+                continue;
+            };
             match Self::ask(&path) {
                 Ok(clang) => return Ok(clang),
                 Err(reason) => unusable.push(format!("{} ({reason})", path.display())),
@@ -72,7 +75,8 @@ impl Clang {
             .map_err(|error| format!("it does not start: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let version = text.lines().next().unwrap_or_default().trim().to_owned();
-        let major = major_version(&version).ok_or_else(|| format!("it says {version:?}, which is no version of clang"))?;
+        let major =
+            major_version(&version).ok_or_else(|| format!("it says {version:?}, which is no version of clang"))?;
         if major < OLDEST {
             return Err(format!("it is version {major}; {OLDEST} or later is needed"));
         }

@@ -106,15 +106,16 @@ mod tests {
         let options = options_for(&source).unwrap();
         assert_eq!((options.defines, options.include_folders), (vec!["FLAGS".into()], vec![root.join("inc")]));
 
-        let entry = |file: &str| {
-            serde_json::json!([{ "directory": root.join("build"), "file": file, "command": "hipcc -DDATABASE -I../inc -c x" }])
-        };
+        let entry = |file: &str| serde_json::json!([{ "directory": root.join("build"), "file": file, "command": "hipcc -DDATABASE -I../inc -c x" }]);
         let database = root.join("build/compile_commands.json");
         fs::write(&database, entry("../src/other.hip").to_string()).unwrap();
         assert_eq!(options_for(&source).unwrap().defines, ["FLAGS"]);
         fs::write(&database, entry("../src/main.hip").to_string()).unwrap();
         let options = options_for(&source).unwrap();
-        assert_eq!((options.defines, options.include_folders), (vec!["DATABASE".into()], vec![root.join("build/../inc")]));
+        assert_eq!(
+            (options.defines, options.include_folders),
+            (vec!["DATABASE".into()], vec![root.join("build/../inc")])
+        );
 
         fs::write(&database, "[{").unwrap();
         let error = options_for(&source).unwrap_err();

@@ -19,6 +19,9 @@ use super::options::CompileOptions;
 use crate::cache::Cache;
 use crate::{Cancel, Diagnostic, LabError, Source};
 
+/// The device's name.
+pub const DEVICE: &str = "cpu";
+
 /// What every figure of this device is shown with.
 pub const DEVICE_NOTE: &str = "CPU emulation, not GPU time";
 

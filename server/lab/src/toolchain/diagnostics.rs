@@ -106,7 +106,9 @@ clang++-19: error: unknown argument: '-fnope'
 ";
         let read: Vec<_> = parse(output)
             .into_iter()
-            .map(|m| format!("{}|{}|{}|{}|{}|{:?}", m.file.display(), m.line, m.column, m.severity, m.text, m.included_from))
+            .map(|m| {
+                format!("{}|{}|{}|{}|{}|{:?}", m.file.display(), m.line, m.column, m.severity, m.text, m.included_from)
+            })
             .collect();
         let expected = [
             "/w/part.h|7|12|error|use of undeclared identifier 'x'|[(\"/w/main.hip\", 3)]",

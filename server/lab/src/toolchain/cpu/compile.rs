@@ -134,8 +134,12 @@ impl Build<'_> {
             let path = work.path().join(name);
             fs::write(&path, text).map_err(LabError::io("writing", path))
         };
-        write(WARNINGS, serde_json::to_string(&warnings).map_err(io::Error::other).map_err(LabError::io("writing", WARNINGS))?)?;
-        let note = serde_json::to_string(&headers).map_err(io::Error::other).map_err(LabError::io("writing", DEPENDENCIES))?;
+        write(
+            WARNINGS,
+            serde_json::to_string(&warnings).map_err(io::Error::other).map_err(LabError::io("writing", WARNINGS))?,
+        )?;
+        let note =
+            serde_json::to_string(&headers).map_err(io::Error::other).map_err(LabError::io("writing", DEPENDENCIES))?;
         let entry = self.cpu.cache.publish(Room::Builds, &full_key, work)?;
         self.cpu.cache.write_note(key, &note)?;
         Ok(Built { path: entry.join(OUTPUT), warnings })
@@ -206,7 +210,9 @@ impl Build<'_> {
     fn did_not_end(&self, run: &Run, mut diagnostics: Vec<Diagnostic>) -> LabError {
         let reason = match &run.end {
             End::TimedOut => format!("the compiler did not end within {} s and was stopped", WALL.as_secs()),
-            End::OutOfMemory => format!("the compiler used more than {} GiB of memory and was stopped", MEMORY_BYTES >> 30),
+            End::OutOfMemory => {
+                format!("the compiler used more than {} GiB of memory and was stopped", MEMORY_BYTES >> 30)
+            }
             End::Refused(what) => format!("the compiler {what} and was stopped"),
             End::Status(status) => format!("the compiler ended with status {status}"),
             End::Signal(signal) => format!("the compiler crashed (signal {signal})"),

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn standards_are_raised_never_lowered() {
-        let cases = [(None, "gnu++17"), (Some("c++11"), "c++17"), (Some("gnu++14"), "gnu++17"), (Some("c++20"), "c++20")];
+        let cases =
+            [(None, "gnu++17"), (Some("c++11"), "c++17"), (Some("gnu++14"), "gnu++17"), (Some("c++20"), "c++20")];
         for (wanted, expected) in cases {
             assert_eq!(standard(wanted), expected);
         }

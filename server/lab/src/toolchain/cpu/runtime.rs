@@ -97,7 +97,8 @@ fn key(clang: &Clang) -> Key {
 fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let first = info.split("\n\n").next().unwrap_or_default();
-    let describes = |line: &&str| line.starts_with("model name") || line.starts_with("flags") || line.starts_with("Features");
+    let describes =
+        |line: &&str| line.starts_with("model name") || line.starts_with("flags") || line.starts_with("Features");
     first.lines().filter(describes).collect::<Vec<_>>().join("\n")
 }
 

@@ -1,0 +1,160 @@
+//! Program mode: the file has a `main`, which is run as it is; its kernels' launches are timed by the runtime.
+//!
+//! Right means exit status 0, no fault that the runtime reports, and, against a baseline, the baseline's output
+//! ([`output`]). Each run is a fresh process in a fresh folder.
+
+mod compare;
+pub mod output;
+mod report;
+mod time;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use compare::compare;
+pub use report::LaunchGroup;
+pub use time::time;
+
+use crate::sandbox::{self, Command, End, Limits, Policy, Run};
+use crate::toolchain::cpu::{BuiltProgram, Cpu};
+use crate::{Cancel, Failure, LabError};
+
+/// How many of a failed program's last lines a message shows.
+const LAST_LINES: usize = 5;
+
+/// How a program is run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What it may use.
+    pub limits: Limits,
+    /// What it may read beside the folder of its source.
+    pub readable: Vec<PathBuf>,
+}
+
+impl RunOptions {
+    /// No arguments, and this machine's limits with `wall` for one run.
+    pub fn new(wall: Duration) -> Self {
+        Self { arguments: Vec::new(), limits: Limits::for_this_machine(wall), readable: Vec::new() }
+    }
+}
+
+/// One run that came to a good end.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What it printed to stdout.
+    pub stdout: String,
+    /// What it printed to stderr.
+    pub stderr: String,
+    /// Its launches, grouped by kernel and configuration, in the order of their first launch.
+    pub launches: Vec<LaunchGroup>,
+    /// From start to end.
+    pub wall: Duration,
+}
+
+/// Runs `program` once. Anything but a good end is a [`Failure`].
+pub fn run(cpu: &Cpu, program: &BuiltProgram, options: &RunOptions, cancel: &Cancel) -> Result<Outcome, LabError> {
+    let folder = cpu.cache().work_folder()?;
+    let mut command = Command::new(&program.path, folder.path(), Policy::Candidate, options.limits);
+    command.arguments = options.arguments.clone();
+    command.environment = cpu.environment();
+    command.readable = cpu.readable();
+    command.readable.push(program.source.folder().to_owned());
+    command.readable.extend_from_slice(&options.readable);
+    command.report = true;
+    judge(sandbox::run(&command, cancel)?, &options.limits)
+}
+
+/// A run's outcome, or what was wrong with it.
+fn judge(run: Run, limits: &Limits) -> Result<Outcome, LabError> {
+    let report = report::parse(&run.report);
+    if let Some(failure) = run.failure(limits) {
+        return Err(with_faults(failure, report.as_ref().map_or(&[], |report| &report.faults)).into());
+    }
+    let report = report.map_err(|problem| Failure::Refused { detail: problem })?;
+    let longest = report.launches.iter().flat_map(|group| &group.nanoseconds).max();
+    if longest.is_some_and(|&nanoseconds| u128::from(nanoseconds) > run.wall.as_nanos()) {
+        let detail =
+            "it reported a launch that took longer than its whole run; only the runtime may report times".into();
+        return Err(Failure::Refused { detail }.into());
+    }
+    let faults: Vec<_> = report.faults.iter().map(ToString::to_string).collect();
+    match run.end {
+        End::Status(0) if faults.is_empty() => {
+            Ok(Outcome { stdout: run.stdout, stderr: run.stderr, launches: report.launches, wall: run.wall })
+        }
+        End::Status(0) => Err(Failure::Wrong { detail: faults.join("; ") }.into()),
+        _ if report.faults.iter().any(report::Fault::is_out_of_memory) => {
+            Err(Failure::Crashed { detail: faults.join("; ") }.into())
+        }
+        End::Status(status) => {
+            let said = match run.last_lines(LAST_LINES) {
+                nothing if nothing.is_empty() => "it printed nothing".to_owned(),
+                lines => format!("it last printed:\n{lines}"),
+            };
+            let because = if faults.is_empty() { String::new() } else { format!(" ({})", faults.join("; ")) };
+            Err(Failure::Wrong { detail: format!("it ended with exit status {status}{because}; {said}") }.into())
+        }
+        // `Run::failure` has an answer for every other end.
+        other => Err(Failure::Crashed { detail: format!("{other:?}") }.into()),
+    }
+}
+
+/// A crash with what the runtime said about its place.
+fn with_faults(failure: Failure, faults: &[report::Fault]) -> Failure {
+    match failure {
+        Failure::Crashed { detail } if !faults.is_empty() => {
+            let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            Failure::Crashed { detail: format!("{}; {detail}", faults.join("; ")) }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(end: End, stderr: &str, report: &str) -> Result<Outcome, String> {
+        let run = Run {
+            end,
+            stdout: "PASSED\n".into(),
+            stderr: stderr.into(),
+            report: report.into(),
+            wall: Duration::from_micros(10),
+            peak_memory: 0,
+            peak_address_space: 0,
+        };
+        judge(run, &Limits::new(Duration::from_secs(1), 1 << 30)).map_err(|error| error.to_string())
+    }
+
+    const LAUNCH: &str =
+        r#"{"launches":{"kernel":"k","grid":[1,1,1],"block":[64,1,1],"shared_bytes":0,"ns":[5000,6000]}}"#;
+    const FAULT: &str = r#"{"fault":{"kind":"crash","message":"invalid memory access","kernel":"k"}}"#;
+
+    #[test]
+    fn a_good_run_has_its_launches() {
+        let outcome = judged(End::Status(0), "", &format!("{LAUNCH}\n")).unwrap();
+        assert_eq!((outcome.launches[0].name.as_str(), &outcome.launches[0].nanoseconds[..]), ("k", &[5000, 6000][..]));
+    }
+
+    #[test]
+    fn each_bad_end_says_why() {
+        let cases = [
+            (End::Status(3), "line\n", "", "wrong result: it ended with exit status 3; it last printed:\nline"),
+            (End::Status(3), "", "", "it last printed:\nPASSED"),
+            (End::Status(0), "", FAULT, "wrong result: in kernel k: invalid memory access"),
+            (End::Status(1), "", FAULT, "exit status 1 (in kernel k: invalid memory access)"),
+            (End::Signal(11), "", FAULT, "crashed: in kernel k: invalid memory access; SIGSEGV"),
+            (End::Status(0), "", "garbage", "refused: "),
+            (End::Signal(11), "", "{\"laun", "crashed: SIGSEGV"),
+            (End::Status(0), "", &LAUNCH.replace("5000", "50000"), "refused: it reported a launch that took longer"),
+        ];
+        for (end, stderr, report, expected) in cases {
+            let text = judged(end.clone(), stderr, report).unwrap_err();
+            assert!(text.contains(expected), "{end:?} {report}: {text}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A candidate program against its baseline.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::output::Expected;
+use super::{Outcome, RunOptions, run};
+use crate::statistics::{self, Pair};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE_NOTE};
+use crate::workbench::Sampling;
+use crate::{Cancel, Comparison, Failure, LabError, ShapeComparison, SpeedRatio, Verdict};
+
+/// Fewer pairs than this give no interval from ranks; they are taken where the budget allows.
+const ENOUGH_PAIRS: usize = 6;
+
+/// Kernel time of one run of each, in nanoseconds: by kernel and altogether.
+struct Measured {
+    baseline: BTreeMap<String, f64>,
+    candidate: BTreeMap<String, f64>,
+}
+
+impl Measured {
+    fn pair(&self, name: &str) -> Option<Pair> {
+        Some(Pair { baseline: *self.baseline.get(name)?, candidate: *self.candidate.get(name)? })
+    }
+
+    fn total(&self) -> Pair {
+        Pair { baseline: self.baseline.values().sum(), candidate: self.candidate.values().sum() }
+    }
+}
+
+/// Runs both in turn, in random order within each pair, until the interval of the ratio of their whole kernel time is as
+/// narrow as `sampling` asks for or its budget is spent. The candidate's output must be the baseline's in every run.
+///
+/// There is one entry in [`Comparison::shapes`] for each kernel that both launch, named by the kernel: a candidate may
+/// launch another grid. [`Comparison::speed`] is the ratio of all kernels' time together, so that work which moved from
+/// one kernel to another counts once.
+pub fn compare(
+    cpu: &Cpu,
+    baseline: &BuiltProgram,
+    candidate: &BuiltProgram,
+    options: &RunOptions,
+    sampling: &Sampling,
+    cancel: &Cancel,
+) -> Result<Comparison, LabError> {
+    let started = Instant::now();
+    let mut order = StdRng::seed_from_u64(sampling.seed);
+    // The first two runs of the baseline teach what it prints; they are not timed, and nor is the candidate's first.
+    let first = run(cpu, baseline, options, cancel)?;
+    require_launches(&first, baseline)?;
+    let mut expected = Expected::new(&first.stdout);
+    check(&expected, &run(cpu, candidate, options, cancel)?).or_else(|failure| {
+        // Only now it matters whether the baseline itself prints the same twice.
+        expected.learn(&run(cpu, baseline, options, cancel)?.stdout);
+        check(&expected, &run(cpu, candidate, options, cancel)?).map_err(|_| failure)
+    })?;
+
+    let mut measured = Vec::new();
+    loop {
+        let pair_started = Instant::now();
+        let baseline_first = order.random_bool(0.5);
+        let early = baseline_first.then(|| run(cpu, baseline, options, cancel)).transpose()?;
+        let of_candidate = run(cpu, candidate, options, cancel)?;
+        let of_baseline = early.map_or_else(|| run(cpu, baseline, options, cancel), Ok)?;
+        check(&expected, &of_candidate)?;
+        measured.push(Measured { baseline: kernel_times(&of_baseline), candidate: kernel_times(&of_candidate) });
+
+        let totals: Vec<_> = measured.iter().map(Measured::total).collect();
+        let narrow = statistics::speed(&totals).is_some_and(|speed| is_narrow(&speed, sampling.half_width));
+        let spent = started.elapsed() + pair_started.elapsed() > sampling.budget;
+        if spent || (measured.len() >= ENOUGH_PAIRS && narrow) {
+            break;
+        }
+    }
+    conclude(cpu, &measured, sampling.seed)
+}
+
+fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64) -> Result<Comparison, LabError> {
+    let totals: Vec<_> = measured.iter().map(Measured::total).collect();
+    // A positive time on both sides is what `speed` needs; the baseline launched, so the candidate did not.
+    let speed = statistics::speed(&totals).ok_or_else(no_launches)?;
+    let names =
+        measured.first().map(|measured| measured.baseline.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+    let shapes = names.into_iter().filter_map(|name| of_kernel(&name, measured)).collect();
+    Ok(Comparison {
+        device: "cpu".into(),
+        device_note: DEVICE_NOTE.into(),
+        toolchain: cpu.toolchain(),
+        seed,
+        shapes,
+        verdict: verdict(&speed, measured.len()),
+        speed,
+    })
+}
+
+/// The comparison of one kernel; `None` when only one of the two launches it.
+fn of_kernel(name: &str, measured: &[Measured]) -> Option<ShapeComparison> {
+    let pairs: Vec<_> = measured.iter().filter_map(|measured| measured.pair(name)).collect();
+    let speed = statistics::speed(&pairs)?;
+    Some(ShapeComparison {
+        shape: name.to_owned(),
+        held_out: false,
+        baseline: statistics::figure(pairs.iter().map(|pair| pair.baseline).collect())?,
+        candidate: statistics::figure(pairs.iter().map(|pair| pair.candidate).collect())?,
+        verdict: verdict(&speed, pairs.len()),
+        speed,
+    })
+}
+
+fn verdict(speed: &SpeedRatio, pairs: usize) -> Verdict {
+    // One pair says nothing, whatever its numbers.
+    if pairs < 2 { Verdict::Inconclusive } else { statistics::verdict(speed) }
+}
+
+fn check(expected: &Expected, outcome: &Outcome) -> Result<(), LabError> {
+    if outcome.launches.is_empty() {
+        return Err(no_launches());
+    }
+    expected.check(&outcome.stdout).map_err(|detail| Failure::Wrong { detail }.into())
+}
+
+fn no_launches() -> LabError {
+    let detail = "it reported no launch of a kernel, where the original launches some".into();
+    LabError::Code(Failure::Refused { detail })
+}
+
+fn require_launches(outcome: &Outcome, program: &BuiltProgram) -> Result<(), LabError> {
+    if outcome.launches.is_empty() {
+        return Err(LabError::Usage(format!(
+            "{} ran to its end and launched no kernel, so there is nothing to compare; give it the --args that make it \
+             launch, or write a benchmark file",
+            program.source.path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Time of all launches of each kernel, whatever their configuration, in nanoseconds.
+fn kernel_times(outcome: &Outcome) -> BTreeMap<String, f64> {
+    let mut times = BTreeMap::new();
+    for group in &outcome.launches {
+        let sum: f64 = group.nanoseconds.iter().map(|&nanoseconds| nanoseconds as f64).sum();
+        *times.entry(group.name.clone()).or_default() += sum;
+    }
+    times
+}
+
+fn is_narrow(speed: &SpeedRatio, half_width: f64) -> bool {
+    (speed.high - speed.low) / 2.0 <= half_width * speed.ratio
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_that_both_launch_are_paired_and_all_count_in_the_total() {
+        let times = |list: &[(&str, f64)]| list.iter().map(|(name, time)| ((*name).to_owned(), *time)).collect();
+        let measured: Vec<_> = (0..8)
+            .map(|i| {
+                let noise = 1.0 + f64::from(i) * 1e-4;
+                Measured {
+                    baseline: times(&[("both", 200.0 * noise), ("gone", 200.0)]),
+                    candidate: times(&[("both", 100.0), ("new", 100.0 * noise)]),
+                }
+            })
+            .collect();
+        let totals: Vec<_> = measured.iter().map(Measured::total).collect();
+        assert!((statistics::speed(&totals).unwrap().ratio - 2.0).abs() < 0.01);
+        let both = of_kernel("both", &measured).unwrap();
+        assert_eq!((both.verdict, both.shape.as_str()), (Verdict::Faster, "both"));
+        assert!(of_kernel("gone", &measured).is_none());
+        assert_eq!(of_kernel("both", &measured[..1]).unwrap().verdict, Verdict::Inconclusive);
+    }
+}

@@ -1,0 +1,135 @@
+//! What the runtime reports of a run: JSON lines on the report descriptor.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// The launches of one kernel in one configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct LaunchGroup {
+    /// The kernel, with its template arguments.
+    #[serde(rename = "kernel")]
+    pub name: String,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Work-items of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u64,
+    /// Time of each launch in nanoseconds, in order.
+    #[serde(rename = "ns")]
+    pub nanoseconds: Vec<u64>,
+}
+
+impl LaunchGroup {
+    /// The configuration as it is shown: `grid 64x1x1 block 256x1x1`.
+    pub fn shape(&self) -> String {
+        let triple = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
+        let shared = if self.shared_bytes > 0 { format!(" shared {}", self.shared_bytes) } else { String::new() };
+        format!("grid {} block {}{shared}", triple(self.grid), triple(self.block))
+    }
+}
+
+/// Something that the user must know although no call could return it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Fault {
+    kind: String,
+    message: String,
+    kernel: Option<String>,
+}
+
+impl Fault {
+    /// Whether the program ran out of device memory.
+    pub(super) fn is_out_of_memory(&self) -> bool {
+        self.kind == "out_of_memory"
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kernel {
+            Some(kernel) if !self.message.contains(kernel.as_str()) => {
+                write!(out, "in kernel {kernel}: {}", self.message)
+            }
+            _ => out.write_str(&self.message),
+        }
+    }
+}
+
+/// Everything that was reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Report {
+    /// Groups in the order of their first launch.
+    pub launches: Vec<LaunchGroup>,
+    /// Faults in order.
+    pub faults: Vec<Fault>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Launches(LaunchGroup),
+    Fault(Fault),
+}
+
+/// Reads a report. The error says what the program did, and reads on from "it": nobody but the runtime has business there.
+pub(super) fn parse(bytes: &[u8]) -> Result<Report, String> {
+    let mut report = Report::default();
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(Line::Launches(group)) => report.launches.push(group),
+            Ok(Line::Fault(fault)) => report.faults.push(fault),
+            Err(error) => {
+                let start = String::from_utf8_lossy(&line[..line.len().min(40)]).into_owned();
+                return Err(format!(
+                    "it wrote to the descriptor that carries its timings (line {}: {start:?}: {error}); only the runtime \
+                     may report times",
+                    index + 1
+                ));
+            }
+        }
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_read() {
+        let text = concat!(
+            r#"{"launches":{"kernel":"k<float>","grid":[4,2,1],"block":[64,1,1],"shared_bytes":128,"ns":[7,8]}}"#,
+            "\n\n",
+            r#"{"fault":{"kind":"launch","message":"kernel k: too much","kernel":"k"}}"#,
+        );
+        let report = parse(text.as_bytes()).unwrap();
+        assert_eq!(report.launches[0].shape(), "grid 4x2x1 block 64x1x1 shared 128");
+        assert_eq!(report.faults[0].to_string(), "kernel k: too much");
+    }
+
+    #[test]
+    fn what_the_runtime_did_not_write_is_refused() {
+        let cases = [
+            "hello",
+            r#"{"launches":{"kernel":"k"}}"#,
+            r#"{"launches":{"kernel":"k","grid":[1,1,1],"block":[1,1,1],"shared_bytes":0,"ns":[-5]}}"#,
+            r#"{"launches":{"kernel":"k","grid":[1,1,1],"block":[1,1,1],"shared_bytes":0,"ns":[0.5]}}"#,
+            "{}",
+            "[]",
+        ];
+        for text in cases {
+            let error = parse(text.as_bytes()).unwrap_err();
+            assert!(error.contains("only the runtime may report times"), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// expect: crashed: ran out of memory
+#include <hip/hip_runtime.h>
+#include <cstdlib>
+#include <cstring>
+
+__global__ void fill(float *data, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] = 1.0f;
+}
+
+int main() {
+    const int n = 1 << 12;
+    float *data = nullptr;
+    if (hipMalloc(&data, n * sizeof(float)) != hipSuccess) return 90;
+    fill<<<n / 256, 256>>>(data, n);
+    if (hipDeviceSynchronize() != hipSuccess) return 91;
+    for (;;) {
+        void *block = std::malloc(32 << 20);
+        if (!block) std::abort();
+        std::memset(block, 1, 32 << 20);
+        asm volatile("" : : "r"(block) : "memory");
+    }
+    return 0;
+}

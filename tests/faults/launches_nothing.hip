@@ -1,0 +1,4 @@
+// expect: launches nothing
+#include <hip/hip_runtime.h>
+
+int main() { return 0; }

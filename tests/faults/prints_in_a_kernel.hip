@@ -1,0 +1,24 @@
+// expect: refused: printed more than
+#include <hip/hip_runtime.h>
+
+__global__ void fill(float *data, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] = 1.0f;
+}
+
+__global__ void shout() {
+    printf("item %d of block %d says so\n", threadIdx.x, blockIdx.x);
+}
+
+int main() {
+    const int n = 1 << 12;
+    float *data = nullptr;
+    if (hipMalloc(&data, n * sizeof(float)) != hipSuccess) return 90;
+    fill<<<n / 256, 256>>>(data, n);
+    if (hipDeviceSynchronize() != hipSuccess) return 91;
+    for (;;) {
+        shout<<<64, 64>>>();
+        if (hipDeviceSynchronize() != hipSuccess) return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,22 @@
+// expect: prints: empty
+#include <hip/hip_runtime.h>
+#include <cstdio>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+__global__ void fill(float *data, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] = 1.0f;
+}
+
+int main() {
+    const int n = 1 << 12;
+    float *data = nullptr;
+    if (hipMalloc(&data, n * sizeof(float)) != hipSuccess) return 90;
+    fill<<<n / 256, 256>>>(data, n);
+    if (hipDeviceSynchronize() != hipSuccess) return 91;
+    const std::string path = "/proc/" + std::to_string(getppid()) + "/environ";
+    std::puts(open(path.c_str(), O_RDONLY) >= 0 ? "leaked" : "empty");
+    return 0;
+}

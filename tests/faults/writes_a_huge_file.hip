@@ -1,0 +1,21 @@
+// expect: crashed: SIGXFSZ
+#include <hip/hip_runtime.h>
+#include <fstream>
+#include <vector>
+
+__global__ void fill(float *data, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] = 1.0f;
+}
+
+int main() {
+    const int n = 1 << 12;
+    float *data = nullptr;
+    if (hipMalloc(&data, n * sizeof(float)) != hipSuccess) return 90;
+    fill<<<n / 256, 256>>>(data, n);
+    if (hipDeviceSynchronize() != hipSuccess) return 91;
+    std::ofstream file("huge");
+    const std::vector<char> block(1 << 20, 'x');
+    for (;;) file.write(block.data(), block.size()).flush();
+    return 0;
+}

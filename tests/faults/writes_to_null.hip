@@ -1,0 +1,17 @@
+// expect: crashed: SIGSEGV
+#include <hip/hip_runtime.h>
+
+__global__ void fill(float *data, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] = 1.0f;
+}
+
+int main() {
+    const int n = 1 << 12;
+    float *data = nullptr;
+    if (hipMalloc(&data, n * sizeof(float)) != hipSuccess) return 90;
+    fill<<<n / 256, 256>>>(data, n);
+    if (hipDeviceSynchronize() != hipSuccess) return 91;
+    *static_cast<volatile int *>(nullptr) = 1;
+    return 0;
+}
