@@ -80,9 +80,9 @@ std::string function_name(std::string text) {
     if (is_enclosed(text)) {
         text = text.substr(1, text.size() - 2);
     }
-    // The parameters: from the parenthesis that the last one closes.
+    // The parameters, which are not always there: from the parenthesis that the last one closes.
     int depth = 0;
-    for (size_t i = text.size(); i-- > 0;) {
+    for (size_t i = text.size(); i-- > 0 && text.back() == ')';) {
         depth += text[i] == ')' ? 1 : text[i] == '(' ? -1 : 0;
         if (text[i] == '(' && depth == 0) {
             text.resize(i);

@@ -5,9 +5,12 @@
 #include "worker.h"
 #include <algorithm>
 #include <atomic>
+#include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace ks {
 namespace {
@@ -16,6 +19,33 @@ namespace {
 constexpr uint64_t kPiecesPerThread = 8;
 /// How long an idle thread looks for the next launch before it sleeps: launches often come in rows.
 constexpr int kSpins = 2000;
+
+/// A number that threads can sleep on until it changes.
+class Signal {
+  public:
+    unsigned get() const { return value_.load(std::memory_order_acquire); }
+    void set(unsigned value) { value_.store(value, std::memory_order_release); }
+    /// Changes it without waking anybody; returns what it was.
+    unsigned add(int change) { return value_.fetch_add(static_cast<unsigned>(change), std::memory_order_acq_rel); }
+    void wake_all() { call(FUTEX_WAKE_PRIVATE, INT32_MAX); }
+    void wait_while(unsigned known) {
+        for (int i = 0; i < kSpins; ++i) {
+            if (get() != known) {
+                return;
+            }
+            __builtin_ia32_pause();
+        }
+        while (get() == known) {
+            call(FUTEX_WAIT_PRIVATE, known);
+        }
+    }
+
+  private:
+    void call(int operation, unsigned argument) {
+        syscall(SYS_futex, reinterpret_cast<unsigned *>(&value_), operation, argument, nullptr, nullptr, 0);
+    }
+    std::atomic<unsigned> value_{0};
+};
 
 class Pool {
   public:
@@ -31,12 +61,12 @@ class Pool {
             return;
         }
         start_threads(threads - 1);
-        running_.store(started_, std::memory_order_relaxed);
-        round_.fetch_add(1, std::memory_order_release);
-        round_.notify_all();
+        running_.set(started_);
+        round_.add(1);
+        round_.wake_all();
         work();
-        for (unsigned left; (left = running_.load(std::memory_order_acquire)) != 0;) {
-            wait_for_change(running_, left);
+        for (unsigned left; (left = running_.get()) != 0;) {
+            running_.wait_while(left);
         }
     }
 
@@ -44,15 +74,11 @@ class Pool {
     void start_threads(unsigned count) {
         while (started_ < count) {
             try {
-                std::thread([this, seen = round_.load()]() mutable {
+                std::thread([this, seen = round_.get()]() mutable {
                     use_signal_stack();
-                    for (;;) {
-                        wait_for_change(round_, seen);
-                        seen = round_.load(std::memory_order_acquire);
-                        work();
-                        if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-                            running_.notify_one();
-                        }
+                    for (;; work_and_tell()) {
+                        round_.wait_while(seen);
+                        seen = round_.get();
                     }
                 }).detach();
             } catch (const std::system_error &) {
@@ -77,22 +103,19 @@ class Pool {
         end_launch();
     }
 
-    static void wait_for_change(std::atomic<unsigned> &value, unsigned known) {
-        for (int i = 0; i < kSpins; ++i) {
-            if (value.load(std::memory_order_acquire) != known) {
-                return;
-            }
-            __builtin_ia32_pause();
+    void work_and_tell() {
+        work();
+        if (running_.add(-1) == 1) {
+            running_.wake_all();
         }
-        value.wait(known, std::memory_order_acquire);
     }
 
     const Launch *launch_ = nullptr;
     uint64_t blocks_ = 0, piece_ = 1;
     unsigned started_ = 0;
     alignas(64) std::atomic<uint64_t> next_{0};
-    alignas(64) std::atomic<unsigned> round_{0};
-    alignas(64) std::atomic<unsigned> running_{0};
+    alignas(64) Signal round_;   ///< counts launches
+    alignas(64) Signal running_; ///< threads that still work on this one
 };
 
 } // namespace

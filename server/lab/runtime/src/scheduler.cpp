@@ -110,13 +110,13 @@ WorkItem *choose(uint32_t linear) {
                             "runs as a plain loop; launch it with hipLaunchKernelGGL, which makes no such assumption");
 }
 
-/// Leaves a stack for good.
+/// Leaves a stack for good. rsi carries the item, as `switch_stack` expects.
 [[noreturn]] void jump_to(WorkItem *item) {
-    asm volatile("movq %0, %%rsp\n\t"
+    asm volatile("movq (%0), %%rsp\n\t"
                  "popq %%rax\n\t"
                  "jmpq *%%rax"
                  :
-                 : "r"(item->stack_pointer)
+                 : "S"(item)
                  : "memory");
     __builtin_unreachable();
 }

@@ -7,6 +7,8 @@
 namespace ks {
 
 extern "C" {
+/// Never waits: the idle states below say so.
+WorkItem ks_idle_items[2];
 __thread char ks_dynamic_shared[kMaxSharedBytes] __attribute__((aligned(128)));
 }
 __thread Worker worker;
@@ -14,11 +16,10 @@ __thread Worker worker;
 namespace {
 
 // Where `suspend` writes in a kernel that runs as a loop, and outside kernels. No state here is ever kReady, so every
-// wait ends in ks_pick_next, which stops the program with a message.
-uint8_t idle_state[kMaxBlockSize + kWaveSize];
-uint32_t idle_site[kMaxBlockSize + kWaveSize];
+// wait ends in ks_pick_next, which stops the program with a message. Exchanges write to a wave first.
+uint8_t idle_state[kWaveSize];
+uint32_t idle_site[kWaveSize];
 Wave idle_waves[kMaxBlockSize / kWaveSize];
-WorkItem idle_items[kMaxBlockSize + 1];
 
 /// Pages below a stack that stop an overflow from reaching the neighbour's.
 constexpr size_t kGuardBytes = 4096;
@@ -94,7 +95,7 @@ void fill_indices(dim3 extent) {
 
 } // namespace
 
-__thread Block block = {idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
+__thread Block block = {ks_idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
 
 extern "C" __attribute__((visibility("hidden"))) void ks_stack_entry();
 // A new stack holds, from its top: this address, the work-item, the kernel's entry. The jump of `switch_stack` takes
@@ -152,7 +153,7 @@ void begin_launch(const Launch &launch) {
 
 void end_launch() {
     worker.launch = nullptr;
-    block = {idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
+    block = {ks_idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
 }
 
 } // namespace ks

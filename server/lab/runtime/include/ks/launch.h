@@ -64,6 +64,7 @@ template <class BodyType>
 __attribute__((noinline)) void run_blocks_as_loops(const Launch &launch, uint64_t first, uint64_t last) {
     const BodyType body = *static_cast<const BodyType *>(launch.body);
     const Extent extent = {launch.block.x, launch.block.y, launch.block.z};
+    current = ks_idle_items;
     for_each_block(launch, first, last, [&]() __attribute__((always_inline)) {
         unsigned row_start = 0;
         for (unsigned z = 0; z < extent.z; ++z) {
@@ -86,6 +87,7 @@ __attribute__((noinline)) void run_blocks_as_loops(const Launch &launch, uint64_
 template <class BodyType> [[noreturn]] __attribute__((noinline)) void fiber_main(WorkItem *item) {
     const BodyType &body = *static_cast<const BodyType *>(block.body);
     for (;;) {
+        current = item;
         threadIdx = item->index;
         body();
         item = finish(item);

@@ -74,40 +74,45 @@ extern "C" WorkItem *ks_finish_slowly(WorkItem *item);
 #define KS_CLOBBER_AVX512
 #endif
 
-/// Leaves `from`'s stack for `to`'s; returns when somebody switches back.
+/// The work-item that runs. Waiting goes from here to its neighbour by adding a constant; that this chain is short (a
+/// store, a load, an addition) is what makes a barrier cheap. Where nobody can wait it is an idle item, see worker.cpp.
+extern "C" __attribute__((visibility("default"))) WorkItem ks_idle_items[];
+inline __thread __attribute__((visibility("hidden"), tls_model("initial-exec"))) WorkItem *current = ks_idle_items;
+
+/// Leaves `from`'s stack for `to`'s; returns when somebody switches back, with the item that was switched to: `from`.
 ///
 /// It is inlined where the kernel waits and ends in an indirect jump. A call would end in `ret`, and the processor's
 /// return predictor would be wrong each time, as the stacks change under it. Every register is declared as
 /// overwritten, so the compiler saves exactly what is alive here; only rbp and rbx cannot be declared and are pushed.
 /// The 128 bytes below the stack pointer are skipped because the compiler may keep values there (the red zone).
-static KS_INLINE void switch_stack(WorkItem *from, WorkItem *to) {
-    void **save = &from->stack_pointer;
-    void *target = to->stack_pointer;
+static KS_INLINE WorkItem *switch_stack(WorkItem *from, WorkItem *to) {
+    static_assert(offsetof(WorkItem, stack_pointer) == 0, "the assembly below takes it at the item's address");
     asm volatile("leaq -128(%%rsp), %%rsp\n\t"
                  "pushq %%rbp\n\t"
                  "pushq %%rbx\n\t"
                  "leaq 1f(%%rip), %%rax\n\t"
                  "pushq %%rax\n\t"
                  "movq %%rsp, (%0)\n\t"
-                 "movq %1, %%rsp\n\t"
+                 "movq (%1), %%rsp\n\t"
                  "popq %%rax\n\t"
                  "jmpq *%%rax\n"
                  "1:\tpopq %%rbx\n\t"
                  "popq %%rbp\n\t"
                  "subq $-128, %%rsp"
-                 : "+D"(save), "+S"(target)
+                 : "+D"(from), "+S"(to)
                  :
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "st",
                    "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "xmm0", "xmm1", "xmm2", "xmm3",
                    "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
                    "xmm15" KS_CLOBBER_AVX512);
+    return to;
 }
 
 /// Waits for `why` at `site`; other work-items run meanwhile.
 static KS_INLINE void suspend(State why, uint32_t site) {
-    const uint32_t linear = threadIdx.ks_linear;
+    WorkItem *me = current;
+    const uint32_t linear = me->index.ks_linear;
     uint8_t *state = block.state + linear;
-    WorkItem *me = block.items + linear;
     block.site[linear] = site;
     state[0] = why;
     WorkItem *next = me + 1;
@@ -115,10 +120,11 @@ static KS_INLINE void suspend(State why, uint32_t site) {
     if (__builtin_expect((linear + 1) % kWaveSize == 0 || state[1] != kReady, 0)) {
         next = ks_pick_next(linear);
     }
-    if (next != me) {
-        switch_stack(me, next);
+    if (__builtin_expect(next != me, 1)) {
+        me = switch_stack(me, next);
+        current = me;
+        threadIdx = me->index;
     }
-    threadIdx = me->index;
 }
 
 /// Ends `item` and returns the one to begin on the same stack.
