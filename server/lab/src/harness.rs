@@ -71,6 +71,11 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// Builds what [`Bench::time`] and [`Bench::compare`] load for `source`, so that they find it in the device's cache.
+    pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        self.object(source, glue::run(self.benchmark), cancel)
+    }
+
     /// Checks and times `source` at the chosen shapes.
     pub fn time(&self, source: &Source, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
         let finished = self.run(source, None, sampling, cancel)?;
@@ -97,12 +102,11 @@ impl Bench<'_> {
         cancel: &Cancel,
     ) -> Result<report::Transcript, LabError> {
         let shapes = self.chosen_shapes(sampling)?;
-        let trusted = self.build(self.original, glue::trusted(self.benchmark), cancel);
+        let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
         let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
-        let run_glue = || glue::run(self.benchmark);
         let baseline_object =
-            self.build(baseline, run_glue(), cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
-        let candidate_object = candidate.map(|source| self.build(source, run_glue(), cancel)).transpose()?;
+            self.build(baseline, cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
+        let candidate_object = candidate.map(|source| self.build(source, cancel)).transpose()?;
 
         let token = format!("{:032x}", rand::random::<u128>());
         let folder = self.builder.run_folder()?;
@@ -128,7 +132,7 @@ impl Bench<'_> {
     }
 
     /// Builds `source` with `glue` behind it.
-    fn build(&self, source: &Source, glue: String, cancel: &Cancel) -> Result<PathBuf, LabError> {
+    fn object(&self, source: &Source, glue: String, cancel: &Cancel) -> Result<PathBuf, LabError> {
         let with_glue = source.with_text(format!("{}{glue}", source.text));
         let built = self.builder.object(&with_glue, self.benchmark, cancel);
         match built {

@@ -1,6 +1,22 @@
-//! One subject on one device: what the scientist and the command line work with.
+//! One source on one device: what the scientist and the command line work with.
+//!
+//! A workbench knows how the source is fed (its own `main`, a benchmark file, or one inferred from the kernel's
+//! signature) and hides the difference: builds, checks, times and comparisons are asked for in the same words.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use hip_syntax::Syntax;
+
+use crate::benchmark::Benchmark;
+use crate::harness::{Bench, CpuBuilder};
+use crate::program::{self, RunOptions};
+use crate::sandbox::Limits;
+use crate::toolchain::{CompileOptions, clangd};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
+use crate::{Cancel, Comparison, LabError, Source, TimeReport};
 
 /// How long and how precisely to sample.
 #[derive(Clone, Debug)]
@@ -24,4 +40,252 @@ pub enum ShapeChoice {
     HeldOut,
     /// Both.
     All,
+}
+
+/// What a workbench is opened with.
+#[derive(Clone, Debug)]
+pub struct WorkbenchOptions {
+    /// Folder for builds.
+    pub cache: PathBuf,
+    /// Benchmark file; `None` for the one beside the source, if there is one.
+    pub benchmark: Option<PathBuf>,
+    /// Arguments of the program, instead of the benchmark file's.
+    pub program_args: Option<Vec<String>>,
+    /// Most time that one run of the code may take.
+    pub timeout: Duration,
+    /// Most memory that one run of the code may take, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// How the source is fed.
+enum Feed {
+    /// It has a `main`, run with these arguments.
+    Program(Vec<String>),
+    /// A benchmark file calls into it.
+    Benchmark(Benchmark),
+}
+
+/// A source, how it is fed, and the device.
+pub struct Workbench {
+    original: Source,
+    feed: Feed,
+    inferred: bool,
+    cpu: Cpu,
+    compile: CompileOptions,
+    limits: Limits,
+}
+
+/// A version of the source that compiles.
+#[derive(Clone, Debug)]
+pub struct Build {
+    source: Source,
+    /// The program; benchmarks build an object that the device's cache keeps.
+    program: Option<BuiltProgram>,
+}
+
+impl Build {
+    /// The text that was built.
+    pub fn text(&self) -> &Arc<str> {
+        &self.source.text
+    }
+}
+
+impl Workbench {
+    /// Finds out how `source` is fed, and opens the device.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] when the source has no kernel, when the benchmark file has a mistake, or when there is neither a
+    /// `main` nor a benchmark file and none can be inferred. [`LabError::Unavailable`] when a tool is missing.
+    pub fn open(source: &Source, options: WorkbenchOptions, cancel: &Cancel) -> Result<Self, LabError> {
+        let found = find_feed(source, &options)?;
+        let cpu = Cpu::open(&options.cache, cancel)?;
+        let compile = clangd::options_for(&source.path)?.with(&found.compile);
+        let limits = Limits::new(options.timeout, options.memory_bytes);
+        Ok(Self { original: source.clone(), feed: found.feed, inferred: found.inferred, cpu, compile, limits })
+    }
+
+    /// The device's name.
+    pub fn device(&self) -> &'static str {
+        DEVICE
+    }
+
+    /// What the device's times mean.
+    pub fn device_note(&self) -> &'static str {
+        DEVICE_NOTE
+    }
+
+    /// Toolchain and version.
+    pub fn toolchain(&self) -> String {
+        self.cpu.toolchain()
+    }
+
+    /// What the user should know of how the source is fed.
+    pub fn note(&self) -> Option<String> {
+        self.inferred.then(|| {
+            format!(
+                "there is no {}: the kernel is fed by its signature; `kernel-scientist benchmark` writes that down to be \
+                 corrected",
+                Benchmark::path_for(&self.original.path).display()
+            )
+        })
+    }
+
+    /// Whether some shapes are held out for the confirmation of a winner.
+    pub fn has_held_out_shapes(&self) -> bool {
+        matches!(&self.feed, Feed::Benchmark(benchmark) if benchmark.shapes.iter().any(|shape| shape.held_out))
+    }
+
+    /// Builds a version of the source. Several may be built at once.
+    ///
+    /// # Errors
+    /// [`crate::Failure::DoesNotCompile`] with the compiler's messages.
+    pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<Build, LabError> {
+        let program = match &self.feed {
+            Feed::Program(_) => Some(self.cpu.build_program(source, &self.compile, cancel)?),
+            Feed::Benchmark(benchmark) => {
+                self.bench(benchmark, |bench| bench.build(source, cancel))?;
+                None
+            }
+        };
+        Ok(Build { source: source.clone(), program })
+    }
+
+    /// Runs a build once and checks its result.
+    ///
+    /// # Errors
+    /// The [`crate::Failure`] that it came to.
+    pub fn check(&self, build: &Build, cancel: &Cancel) -> Result<(), LabError> {
+        match (&self.feed, &build.program) {
+            (Feed::Program(arguments), Some(built)) => {
+                program::run(&self.cpu, built, &self.run_options(arguments), cancel).map(drop)
+            }
+            (Feed::Benchmark(benchmark), _) => {
+                let sampling =
+                    Sampling { seed: rand::random(), budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All };
+                self.bench(benchmark, |bench| bench.time(&build.source, &sampling, cancel)).map(drop)
+            }
+            (Feed::Program(_), None) => Err(of_another_workbench()),
+        }
+    }
+
+    /// Checks and times a build.
+    ///
+    /// # Errors
+    /// The [`crate::Failure`] that it came to.
+    pub fn time(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
+        match (&self.feed, &build.program) {
+            (Feed::Program(arguments), Some(built)) => {
+                program::time(&self.cpu, built, &self.run_options(arguments), sampling, cancel)
+            }
+            (Feed::Benchmark(benchmark), _) => self.bench(benchmark, |bench| bench.time(&build.source, sampling, cancel)),
+            (Feed::Program(_), None) => Err(of_another_workbench()),
+        }
+    }
+
+    /// Checks both builds and compares their times, interleaved. One comparison at a time should run on a device.
+    ///
+    /// # Errors
+    /// The [`crate::Failure`] that the candidate came to; one of the baseline is a [`LabError::Usage`].
+    pub fn compare(
+        &self,
+        baseline: &Build,
+        candidate: &Build,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<Comparison, LabError> {
+        match (&self.feed, &baseline.program, &candidate.program) {
+            (Feed::Program(arguments), Some(old), Some(new)) => {
+                program::compare(&self.cpu, old, new, &self.run_options(arguments), sampling, cancel)
+            }
+            (Feed::Benchmark(benchmark), ..) => {
+                self.bench(benchmark, |bench| bench.compare(&baseline.source, &candidate.source, sampling, cancel))
+            }
+            (Feed::Program(_), ..) => Err(of_another_workbench()),
+        }
+    }
+
+    fn run_options(&self, arguments: &[String]) -> RunOptions {
+        RunOptions {
+            arguments: arguments.iter().map(OsString::from).collect(),
+            limits: self.limits,
+            readable: Vec::new(),
+        }
+    }
+
+    fn bench<T>(&self, benchmark: &Benchmark, work: impl FnOnce(Bench<'_>) -> T) -> T {
+        let builder = CpuBuilder { cpu: &self.cpu, options: self.compile.clone() };
+        work(Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits })
+    }
+}
+
+fn of_another_workbench() -> LabError {
+    LabError::Usage("the build belongs to another workbench; build the source again here".into())
+}
+
+/// How a source is fed, and what it is compiled with for that.
+struct Found {
+    feed: Feed,
+    inferred: bool,
+    compile: CompileOptions,
+}
+
+impl Found {
+    fn benchmark(benchmark: Benchmark, inferred: bool) -> Self {
+        // The harness takes macros and include folders from the benchmark itself.
+        Self { feed: Feed::Benchmark(benchmark), inferred, compile: CompileOptions::default() }
+    }
+
+    fn program(arguments: Vec<String>, compile: CompileOptions) -> Self {
+        Self { feed: Feed::Program(arguments), inferred: false, compile }
+    }
+}
+
+/// A benchmark file with an entry comes first, then the source's own `main`, then the kernel's signature. Arguments for the
+/// program on the command line ask for the program.
+fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabError> {
+    let beside = Benchmark::path_for(&source.path);
+    let path = options.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
+    let arguments = options.program_args.clone();
+    if let Some(benchmark) = path.map(|path| Benchmark::load(&path)).transpose()? {
+        if benchmark.entry.is_some() && arguments.is_none() {
+            return Ok(Found::benchmark(benchmark, false));
+        }
+        let arguments = arguments.unwrap_or_else(|| benchmark.program.args.clone());
+        return Ok(Found::program(arguments, program_options(&benchmark)));
+    }
+    let syntax = Syntax::parse(source.text.clone());
+    if syntax.functions().iter().any(|function| function.name == "main") {
+        return Ok(Found::program(arguments.unwrap_or_default(), CompileOptions::default()));
+    }
+    if syntax.kernels().is_empty() {
+        return Err(LabError::Usage(format!(
+            "{}: there is no kernel (no __global__ function) and no main in it, so there is nothing to time",
+            source.path.display()
+        )));
+    }
+    infer_feed(source, &syntax)
+}
+
+fn infer_feed(source: &Source, syntax: &Syntax) -> Result<Found, LabError> {
+    let path = Benchmark::path_for(&source.path);
+    let text = infer(syntax).map_err(|error| {
+        LabError::Usage(format!(
+            "{}: it has no main, there is no {}, and none can be inferred: {error}",
+            source.path.display(),
+            path.display()
+        ))
+    })?;
+    Ok(Found::benchmark(Benchmark::parse(&path, &text)?, true))
+}
+
+fn program_options(benchmark: &Benchmark) -> CompileOptions {
+    CompileOptions {
+        include_folders: benchmark.program.includes.clone(),
+        defines: benchmark.program.defines.clone(),
+        ..CompileOptions::default()
+    }
+}
+
+fn infer(_: &Syntax) -> Result<String, LabError> {
+    Err(LabError::Usage("inference lands next".into()))
 }
