@@ -1,10 +1,10 @@
 //! `analyze FILE`: registers, LDS and occupancy from real GPU code generation; no GPU is needed.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use lab::codegen::{Analysis, Codegen, DEFAULT_ARCH, KernelResources, Limit, NotInstantiated};
-use lab::{Failure, LabError};
+use lab::toolchain::{CompileOptions, clangd};
+use lab::{Failure, LabError, Source};
 use serde::Serialize;
 
 use super::context::read_source;
@@ -18,9 +18,10 @@ pub struct AnalyzeArgs {
     /// GPU architecture: gfx942 is MI300, gfx90a is MI200.
     #[arg(long, value_name = "ARCH", default_value = DEFAULT_ARCH)]
     arch: String,
-    /// Flags for the compiler, such as -I FOLDER and -D NAME=VALUE; all that follows `--` is handed to it.
+    /// Include folders, macros and the standard for the compiler, after `--`: -I FOLDER, -D NAME=VALUE, -std=c++20
+    /// [default: from compile_commands.json or compile_flags.txt].
     #[arg(last = true, value_name = "FLAG")]
-    flags: Vec<OsString>,
+    flags: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -44,8 +45,9 @@ struct FailureRow<'a> {
 /// Runs the command.
 pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
+    let options = options(&source, &args.flags)?;
     let codegen = Codegen::new(&context.cache)?;
-    let analysis = match codegen.analyze(&source, &args.arch, &args.flags, &context.cancel) {
+    let analysis = match codegen.analyze(&source, &args.arch, &options, &context.cancel) {
         Ok(analysis) => analysis,
         Err(LabError::Code(failure)) => return Err(report_failure(context, &args.arch, failure)?),
         Err(error) => return Err(error.into()),
@@ -60,6 +62,13 @@ pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
         });
     }
     context.print(&text(&args.file.display().to_string(), &analysis))
+}
+
+/// What clangd's files say, and what the user adds.
+fn options(source: &Source, flags: &[String]) -> Result<CompileOptions, CliError> {
+    let here =
+        std::env::current_dir().map_err(|error| CliError::Usage(format!("there is no current folder: {error}")))?;
+    Ok(clangd::options_for(&source.path)?.with(&CompileOptions::from_command_line(flags, &here)))
 }
 
 fn report_failure(context: &Context, arch: &str, failure: Failure) -> Result<CliError, CliError> {

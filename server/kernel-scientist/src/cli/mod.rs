@@ -5,6 +5,7 @@
 //! configuration, 3 device or model not available, 130 cancelled.
 
 mod analyze;
+mod check;
 mod context;
 mod doctor;
 mod error;
@@ -13,7 +14,9 @@ mod history;
 mod kernels;
 mod provider;
 mod report;
+mod subject;
 mod suggest;
+mod time;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,6 +61,10 @@ enum Command {
     Kernels(kernels::KernelsArgs),
     /// Show registers, LDS, scratch and occupancy from real GPU code generation.
     Analyze(analyze::AnalyzeArgs),
+    /// Check and time the kernels of a file, or compare two versions.
+    Time(time::TimeArgs),
+    /// Build the file, run it, and check its result.
+    Check(check::CheckArgs),
     /// List hypotheses worth trying, best first.
     Suggest(suggest::SuggestArgs),
     /// Show what was measured before.
@@ -79,6 +86,8 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Kernels(args) => kernels::run(&context, &args),
         Command::Analyze(args) => analyze::run(&context, &args),
+        Command::Time(args) => time::run(&context, &args),
+        Command::Check(args) => check::run(&context, &args),
         Command::Suggest(args) => suggest::run(&context, &args),
         Command::History(args) => history::run(&context, &args),
         Command::Report(args) => report::run(&context, &args),

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lab::workbench::{Sampling, Workbench, WorkbenchOptions};
-use lab::{Source, TimeReport};
+use hip_syntax::Syntax;
+use lab::workbench::{Workbench, WorkbenchOptions};
+use lab::{Comparison, Source, TimeReport};
+use notebook::{KernelFingerprint, MeasuredCode, Notebook, NotebookError};
 
 use super::{CliError, Context};
 use crate::config::Toolchain;
@@ -65,6 +67,49 @@ impl Subject {
         }
         Ok(Self { source: source.clone(), workbench })
     }
+}
+
+/// Records what was measured. A notebook that cannot be written is an error of its own, after the result was printed.
+pub fn keep(
+    source: &Source,
+    report: &TimeReport,
+    comparison: Option<(&Source, &Comparison)>,
+    taken: Taken,
+) -> Result<(), CliError> {
+    let kernels = fingerprints(source);
+    let code = MeasuredCode { text: &source.text, kernels: &kernels };
+    let record = || -> Result<(), NotebookError> {
+        let notebook = Notebook::open(&taken.notebook)?;
+        notebook.record_times(&source.path, code, report, taken.seed, taken.took)?;
+        if let Some((other, comparison)) = comparison {
+            let kernels = fingerprints(other);
+            let baseline = MeasuredCode { text: &other.text, kernels: &kernels };
+            notebook.record_comparison(&source.path, baseline, code, comparison, taken.took)?;
+        }
+        Ok(())
+    };
+    record().map_err(|error| CliError::Usage(format!("the result stands above but was not recorded: {error}")))
+}
+
+/// How a measurement came about.
+pub struct Taken {
+    /// Where it is kept.
+    pub notebook: PathBuf,
+    /// Seed of inputs and order.
+    pub seed: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+fn fingerprints(source: &Source) -> Vec<KernelFingerprint> {
+    Syntax::parse(source.text.clone())
+        .kernels()
+        .iter()
+        .map(|kernel| KernelFingerprint {
+            kernel: kernel.qualified_name.clone(),
+            fingerprint: kernel.fingerprint.to_string(),
+        })
+        .collect()
 }
 
 fn check_device(context: &Context, source: &Source, device: &str) -> Result<(), CliError> {

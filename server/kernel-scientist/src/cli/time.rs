@@ -1,14 +1,14 @@
 //! `time FILE [--against OTHER]`: a checked time, or a checked comparison.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lab::workbench::{Sampling, ShapeChoice};
 use lab::{Comparison, Failure, LabError, TimeReport, Verdict};
 use serde::Serialize;
 
 use super::context::read_source;
-use super::subject::{Subject, SubjectArgs};
+use super::subject::{self, Subject, SubjectArgs, Taken};
 use super::{CliError, Context, figures};
 
 /// Arguments of `time`.
@@ -81,13 +81,16 @@ pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
         shapes: if args.all_shapes { ShapeChoice::All } else { ShapeChoice::Shown },
     };
 
+    let notebook = context.notebook_path()?;
+    let start = Instant::now();
     let measured = measure(context, &subject, other.as_ref(), &sampling);
     let (report, comparison) = match measured {
         Ok(measured) => measured,
         Err(LabError::Code(failure)) => return Err(report_failure(context, &subject, failure)?),
         Err(error) => return Err(error.into()),
     };
-    let kept = subject.keep(context, &report, &sampling);
+    let taken = Taken { notebook, seed: sampling.seed, took: start.elapsed() };
+    let kept = subject::keep(&source, &report, other.as_ref().zip(comparison.as_ref()), taken);
     if context.json() {
         context.print_json(&answer(&report, comparison.as_ref()))?;
     } else {

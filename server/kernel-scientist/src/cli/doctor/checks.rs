@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lab::LabError;
 use lab::codegen::{Codegen, DEFAULT_ARCH};
+use lab::sandbox;
+use lab::toolchain::clang::Clang;
 
 use super::Check;
 use crate::cli::Context;
@@ -17,23 +19,50 @@ const LITTLE_SPACE: u64 = 512 << 20;
 /// Free space below which nothing can be expected to work, in bytes.
 const NO_SPACE: u64 = 64 << 20;
 
-const INSTALL: &str = "on Debian and Ubuntu: apt-get install clang-19 lld-19";
+const INSTALL: &str = "on Debian and Ubuntu: apt-get install -y clang-19 lld-19";
 
 /// Everything, in the order in which a run needs it.
 pub(super) fn all(context: &Context) -> Vec<Check> {
-    let mut checks =
-        vec![linker(), processors(), folder("cache", &context.cache), notebook(context), space(&context.cache)];
+    let mut checks = compiler();
+    checks.extend([runtime(&context.cache), folder("cache", &context.cache), notebook(context), space(&context.cache)]);
+    checks.push(processors());
+    checks.extend(confinement());
     checks.push(code_generation(context));
     checks.extend(devices(context));
     checks
 }
 
-/// The linker that builds for the CPU go through.
-fn linker() -> Check {
-    match find_program(&["ld.lld-19", "ld.lld"]) {
+/// The compiler that builds for the CPU, and its linker.
+fn compiler() -> Vec<Check> {
+    let clang = match Clang::find() {
+        Ok(clang) => clang,
+        Err(error) => return vec![Check::missing("clang", error.to_string(), INSTALL)],
+    };
+    let linker = match &clang.linker {
         Some(path) => Check::good("lld", path.display().to_string()),
-        None => Check::missing("lld", "no ld.lld on the search path", INSTALL),
+        None => Check::limited("lld", "not found: the system's linker serves, and builds take longer", INSTALL),
+    };
+    vec![Check::good("clang", format!("{} ({})", clang.version, clang.path.display())), linker]
+}
+
+/// The runtime that HIP programs are linked to on the CPU. It is only looked for: building it is for the first run.
+fn runtime(cache: &Path) -> Check {
+    let built = std::fs::read_dir(cache.join("runtime")).is_ok_and(|mut entries| entries.next().is_some());
+    let found = if built { "built" } else { "not built yet: the first run takes some seconds longer" };
+    Check::good("HIP on the CPU", found)
+}
+
+/// What holds code under test.
+fn confinement() -> Vec<Check> {
+    let missing = sandbox::capabilities().missing();
+    if missing.is_empty() {
+        return vec![Check::good("sandbox", "files, processes, network and system calls are confined")];
     }
+    let split = |line: String| match line.split_once("; ") {
+        Some((found, remedy)) => Check::limited("sandbox", found, remedy),
+        None => Check::limited("sandbox", line, "use a newer kernel"),
+    };
+    missing.into_iter().map(split).collect()
 }
 
 fn processors() -> Check {
@@ -159,12 +188,6 @@ fn of_provider(provider: &str) -> Check {
         return Check::good("provider catalog", "built in and offline; rule-based");
     }
     Check::limited(format!("provider {provider}"), "not in this version", "use --provider catalog")
-}
-
-fn find_program(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<_> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
-    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
 }
 
 /// Whether a file can be opened for writing, or one can be made in a folder: tried, since permissions alone do not tell
