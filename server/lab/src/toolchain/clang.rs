@@ -1,5 +1,6 @@
 //! Finds the compiler.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -63,6 +64,13 @@ impl Clang {
             "no usable clang++ ({found}): kernels are compiled for the CPU with clang {OLDEST} or later; on Debian and \
              Ubuntu `apt-get install -y clang-19 lld-19`, elsewhere set {OVERRIDE} to its path"
         )))
+    }
+
+    /// The flag that chooses [`Clang::linker`], if there is one.
+    pub(crate) fn linker_argument(&self) -> Option<OsString> {
+        let mut argument = OsString::from("--ld-path=");
+        argument.push(self.linker.as_ref()?);
+        Some(argument)
     }
 
     /// Asks a compiler for its version. The error reads on from "because".

@@ -81,9 +81,9 @@ impl Cpu {
         &self.cache
     }
 
-    /// The comparison harness.
-    pub fn harness(&self) -> &Path {
-        &self.runtime.harness
+    /// The comparison harness, built when it is first asked for.
+    pub fn harness(&self, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        self.runtime.harness(&self.clang, &self.cache, cancel)
     }
 
     /// What a program of this toolchain has to read when it runs.

@@ -189,11 +189,7 @@ impl Build<'_> {
         }
         arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
         arguments.extend(cpu.runtime.link_arguments());
-        if let Some(linker) = &cpu.clang.linker {
-            let mut argument = OsString::from("--ld-path=");
-            argument.push(linker);
-            arguments.push(argument);
-        }
+        arguments.extend(cpu.clang.linker_argument());
         arguments.extend(["-o".into(), OUTPUT.into()]);
         Ok(arguments)
     }

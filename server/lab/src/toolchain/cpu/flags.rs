@@ -19,11 +19,10 @@ const NATIVE: &str = "-march=native";
 #[cfg(not(target_arch = "x86_64"))]
 const NATIVE: &str = "-mcpu=native";
 
-/// How messages are written, for [`crate::toolchain::diagnostics`].
-const MESSAGES: [&str; 6] = [
+/// How messages are written, for [`crate::toolchain::diagnostics`]. Not with absolute paths: those look through the overlay.
+const MESSAGES: [&str; 5] = [
     "-fno-color-diagnostics",
     "-fno-caret-diagnostics",
-    "-fdiagnostics-absolute-paths",
     "-fmacro-backtrace-limit=0",
     "-ftemplate-backtrace-limit=0",
     "-ferror-limit=20",

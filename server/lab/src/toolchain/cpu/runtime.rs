@@ -27,10 +27,8 @@ const MEMORY_BYTES: u64 = 4 << 30;
 pub(super) struct Runtime {
     /// Where its sources lie; headers under `include`.
     pub root: PathBuf,
-    /// Where the library and the harness lie.
+    /// Where the library lies.
     pub built: PathBuf,
-    /// The harness.
-    pub harness: PathBuf,
     /// The hash of sources, compiler, flags and processor.
     pub key: Key,
 }
@@ -48,12 +46,8 @@ impl Runtime {
                 cache.publish(Room::Runtime, &key, work)?
             }
         };
-        let build_key = KeyMaker::default().add("runtime").add(key.text()).key();
-        let built = match cache.find(Room::Builds, &build_key) {
-            Some(built) => built,
-            None => Builder { clang, cache, root: &root, cancel }.build(&build_key)?,
-        };
-        Ok(Self { harness: built.join(HARNESS), root, built, key })
+        let built = Builder { clang, cache, root: &root, cancel }.library(&key)?;
+        Ok(Self { root, built, key })
     }
 
     /// The folder with the HIP headers.
@@ -66,6 +60,11 @@ impl Runtime {
         let mut run_path = OsString::from("-Wl,-rpath,");
         run_path.push(&self.built);
         vec![self.built.join(LIBRARY).into(), run_path]
+    }
+
+    /// The harness, built when it is first asked for.
+    pub(super) fn harness(&self, clang: &Clang, cache: &Cache, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        Builder { clang, cache, root: &self.root, cancel }.harness(&self.key, self)
     }
 
     /// The precompiled header for a language standard, built when it is first asked for.
@@ -110,32 +109,39 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Compiles all files in parallel, then links the library and the harness.
-    fn build(&self, key: &Key) -> Result<PathBuf, LabError> {
+    /// The folder with the runtime library.
+    fn library(&self, runtime: &Key) -> Result<PathBuf, LabError> {
+        let more = ["-shared", "-Wl,-soname,libks_hip.so", "-ldl"].map(OsString::from);
+        self.binary(LIBRARY, "src", runtime, &more)
+    }
+
+    /// The harness, linked to the library.
+    fn harness(&self, runtime: &Key, built: &Runtime) -> Result<PathBuf, LabError> {
+        let mut more = built.link_arguments();
+        more.extend(["-rdynamic", "-ldl"].map(OsString::from));
+        Ok(self.binary(HARNESS, "harness", runtime, &more)?.join(HARNESS))
+    }
+
+    /// The folder with `output`, made of the files in `sources`: compiled in parallel, then linked with `more`.
+    fn binary(&self, output: &str, sources: &str, runtime: &Key, more: &[OsString]) -> Result<PathBuf, LabError> {
+        let key = KeyMaker::default().add(output).add(runtime.text()).key();
+        if let Some(entry) = self.cache.find(Room::Builds, &key) {
+            return Ok(entry);
+        }
         let work = self.cache.work_folder()?;
-        let (library, harness) = (runtime_files::sources_in("src"), runtime_files::sources_in("harness"));
-        let sources: Vec<_> = library.iter().chain(&harness).copied().collect();
+        let sources = runtime_files::sources_in(sources);
         self.in_parallel(&sources, |source| self.compile(source, work.path()))?;
 
-        let linker = self.clang.linker.as_ref().map(|path| {
-            let mut argument = OsString::from("--ld-path=");
-            argument.push(path);
-            argument
-        });
-        let link = |output: &str, objects: &[&str], more: &[&str]| {
-            let mut arguments: Vec<OsString> = vec!["-O2".into(), "-pthread".into(), "-o".into(), output.into()];
-            arguments.extend(linker.clone());
-            arguments.extend(objects.iter().map(|source| object_name(source).into()));
-            arguments.extend(more.iter().map(OsString::from));
-            self.clang(arguments, work.path(), output)
-        };
-        link(LIBRARY, &library, &["-shared", "-Wl,-soname,libks_hip.so", "-ldl"])?;
-        link(HARNESS, &harness, &[LIBRARY, "-Wl,-rpath,$ORIGIN", "-rdynamic", "-ldl"])?;
+        let mut arguments = ["-O2", "-pthread", "-o", output].map(OsString::from).to_vec();
+        arguments.extend(self.clang.linker_argument());
+        arguments.extend(sources.iter().map(|source| object_name(source).into()));
+        arguments.extend_from_slice(more);
+        self.clang(arguments, work.path(), output)?;
         for source in sources {
             let object = work.path().join(object_name(source));
             fs::remove_file(&object).map_err(LabError::io("removing", object))?;
         }
-        self.cache.publish(Room::Builds, key, work)
+        self.cache.publish(Room::Builds, &key, work)
     }
 
     fn compile(&self, source: &str, folder: &Path) -> Result<(), LabError> {
@@ -166,7 +172,7 @@ impl Builder<'_> {
         let limits = Limits::new(WALL, MEMORY_BYTES);
         let mut command = Command::new(&self.clang.path, folder, Policy::Compiler, limits);
         command.arguments = arguments;
-        command.readable = vec![self.root.to_owned()];
+        command.readable = vec![self.cache.root().to_owned()];
         command.environment = super::compile::compiler_environment(folder);
         let run = sandbox::run(&command, self.cancel)?;
         match (&run.end, run.failure(&limits)) {
