@@ -173,7 +173,8 @@ impl Codegen {
         options: &CompileOptions,
         cancel: &Cancel,
     ) -> Result<Vec<Remark>, LabError> {
-        let headers = includes::follow(&source.path, &source.text, &options.include_folders);
+        let mut headers = includes::Headers::new(&options.include_folders);
+        headers.follow(&source.path, &source.text);
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
         let mut command =
@@ -182,7 +183,7 @@ impl Codegen {
         command.environment = vec![("LC_ALL".into(), "C.UTF-8".into()), ("TMPDIR".into(), work.path().into())];
         command.readable = self.toolchain.readable();
         command.readable.extend([self.libraries.folder().to_owned(), source.folder().to_owned()]);
-        command.readable.extend(headers.headers.keys().filter_map(|header| header.parent()).map(Path::to_owned));
+        command.readable.extend(headers.texts.keys().filter_map(|header| header.parent()).map(Path::to_owned));
         command.readable.extend(options.include_folders.iter().chain(&options.system_folders).cloned());
         command.readable.extend(options.forced_includes.iter().cloned());
         let run = sandbox::run(&command, cancel)?;

@@ -10,46 +10,71 @@ const USUAL_FOLDERS: [&str; 7] = ["", "include", "inc", "Common", "common", "src
 /// How far up from the source headers are looked for.
 const MOST_ANCESTORS: usize = 6;
 
-/// The user's headers that a source may include, conditions not evaluated.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UserHeaders {
-    /// Path as the compiler will spell it (no `.` and `..`), and text.
-    pub headers: BTreeMap<PathBuf, String>,
-    /// Include folders that nobody named, found because a header was missing.
-    pub found_folders: Vec<PathBuf>,
+/// The text of a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The text that counts.
+    pub text: String,
+    /// Whether it is what lies on the disk.
+    pub on_disk: bool,
 }
 
-/// Follows the includes of `text`, which stands at `path`, through `folders` (the user's `-I`).
-pub(crate) fn follow(path: &Path, text: &str, folders: &[PathBuf]) -> UserHeaders {
-    let mut found = UserHeaders::default();
-    let mut seen = BTreeSet::new();
-    let mut waiting = includes(text).map(|include| (path.to_owned(), include)).collect::<Vec<_>>();
-    while let Some((includer, include)) = waiting.pop() {
-        if found.headers.len() >= MOST_HEADERS {
-            break;
-        }
-        let beside = include.quoted.then(|| includer.parent()).flatten();
-        let known = beside.into_iter().chain(folders.iter().map(PathBuf::as_path));
-        let header = known.map(|folder| without_dots(&folder.join(&include.name))).find(|file| file.is_file());
-        let header = header.or_else(|| {
-            let by_looking =
-                found.found_folders.iter().map(|folder| folder.join(&include.name)).find(|file| file.is_file());
-            by_looking.or_else(|| {
-                let folder = look_around(path, &include)?;
-                found.found_folders.push(folder.clone());
-                Some(folder.join(&include.name))
-            })
-        });
-        let Some(header) = header.map(|header| without_dots(&header)).filter(|header| seen.insert(header.clone()))
-        else {
-            continue;
-        };
-        // A file that is no text is the compiler's to complain about.
-        let Ok(text) = std::fs::read_to_string(&header) else { continue };
-        waiting.extend(includes(&text).map(|include| (header.clone(), include)));
-        found.headers.insert(header, text);
+/// The user's headers that a source may include, conditions not evaluated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Headers {
+    /// By path as the compiler will spell it: no `.` and `..`.
+    pub texts: BTreeMap<PathBuf, Header>,
+    /// Include folders that nobody named, found because a header was missing.
+    pub found_folders: Vec<PathBuf>,
+    /// The user's `-I`.
+    folders: Vec<PathBuf>,
+    followed: BTreeSet<PathBuf>,
+}
+
+impl Headers {
+    /// None yet; includes are looked up in `folders`.
+    pub(crate) fn new(folders: &[PathBuf]) -> Self {
+        Self { folders: folders.to_owned(), ..Self::default() }
     }
-    found
+
+    /// Lets `text` stand for the header at `path`, whatever lies on the disk.
+    pub(super) fn put(&mut self, path: PathBuf, text: String) {
+        self.texts.insert(path, Header { text, on_disk: false });
+    }
+
+    /// Follows the includes of `text`, which stands at `source`.
+    pub(crate) fn follow(&mut self, source: &Path, text: &str) {
+        let mut waiting: Vec<_> = includes(text).map(|include| (source.to_owned(), include)).collect();
+        while let Some((includer, include)) = waiting.pop() {
+            if self.texts.len() >= MOST_HEADERS {
+                break;
+            }
+            let Some(path) = self.find(source, &includer, &include) else { continue };
+            if !self.followed.insert(path.clone()) {
+                continue;
+            }
+            if !self.texts.contains_key(&path) {
+                // A file that is no text is the compiler's to complain about.
+                let Ok(text) = std::fs::read_to_string(&path) else { continue };
+                self.texts.insert(path.clone(), Header { text, on_disk: true });
+            }
+            waiting.extend(includes(&self.texts[&path].text).map(|include| (path.clone(), include)));
+        }
+    }
+
+    /// The user's file that `include` in `includer` means.
+    fn find(&mut self, source: &Path, includer: &Path, include: &Include) -> Option<PathBuf> {
+        let beside = include.quoted.then(|| includer.parent()).flatten();
+        let known = self.folders.iter().chain(&self.found_folders).map(PathBuf::as_path);
+        let mut places = beside.into_iter().chain(known).map(|folder| without_dots(&folder.join(&include.name)));
+        if let Some(path) = places.find(|path| self.texts.contains_key(path) || path.is_file()) {
+            return Some(path);
+        }
+        let folder = look_around(source, include)?;
+        let path = without_dots(&folder.join(&include.name));
+        self.found_folders.push(folder);
+        Some(path)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +160,7 @@ mod tests {
             ("project/a/b/near.h", "#include \"../up.h\"\n"),
             ("project/a/up.h", "#include <vector>\n"),
             ("given/far.h", ""),
+            ("given/given.h", ""),
             ("include/above.h", ""),
         ] {
             let path = root.join(name);
@@ -154,6 +180,7 @@ mod tests {
             "project/a/up.h",
         ];
         assert_eq!(names, expected);
+        assert!(!found.texts[&root.join("project/a/up.h")].on_disk && found.texts[&root.join("given/far.h")].on_disk);
         assert_eq!(found.found_folders, [root.join("project/Common")]);
     }
 }

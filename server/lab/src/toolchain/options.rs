@@ -17,6 +17,8 @@ pub struct CompileOptions {
     pub forced_includes: Vec<PathBuf>,
     /// `-std`, such as `c++20`; the toolchain raises it to the oldest that it can work with.
     pub standard: Option<String>,
+    /// The file that is compiled, where the source under test is a header of it; absolute.
+    pub main: Option<PathBuf>,
     /// Anything else, handed on as it is (`[program]` in a benchmark file).
     pub extra: Vec<String>,
 }
@@ -30,6 +32,7 @@ impl CompileOptions {
         self.undefines.extend_from_slice(&others.undefines);
         self.forced_includes.extend_from_slice(&others.forced_includes);
         self.extra.extend_from_slice(&others.extra);
+        self.main = others.main.clone().or(self.main);
         self.standard = others.standard.clone().or(self.standard);
         self
     }
@@ -112,6 +115,7 @@ mod tests {
                 undefines: vec!["C".into()],
                 forced_includes: vec!["pre.h".into()],
                 standard: Some("gnu++20".into()),
+                main: None,
                 extra: vec![],
             }
         );
