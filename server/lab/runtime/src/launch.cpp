@@ -1,5 +1,6 @@
 #include "errors.h"
 #include "fault.h"
+#include "functions.h"
 #include "output.h"
 #include "pool.h"
 #include "report.h"
@@ -20,6 +21,14 @@ uint64_t now_ns() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// A launch through a pointer does not carry its kernel's name.
+Launch named(Launch launch) {
+    if (launch.kernel == nullptr) {
+        launch.kernel = name_of_pointer_launch();
+    }
+    return launch;
 }
 
 /// A fault whose text names the kernel, which does not run yet.
@@ -127,7 +136,8 @@ extern "C" __attribute__((visibility("default"))) const char *ks_kernel_name(con
     return names->insert(name).first->c_str();
 }
 
-extern "C" __attribute__((visibility("default"))) hipError_t ks_launch(const Launch &launch) {
+extern "C" __attribute__((visibility("default"))) hipError_t ks_launch(const Launch &given) {
+    const Launch launch = named(given);
     if (worker.launch != nullptr) {
         fail("launch_in_kernel", "a kernel launches a kernel, which HIP devices cannot do; launch it from the host");
     }

@@ -428,16 +428,18 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
     uintptr_t base = 0;
     const Allocation found = allocations().find(pointer, &base);
     if (found.bytes == 0) {
-        *attributes = {hipMemoryTypeUnregistered, -2, nullptr, nullptr, 0, 0};
+        *attributes = {};
+        attributes->type = hipMemoryTypeUnregistered;
+        attributes->device = hipInvalidDeviceId;
         return remember(hipErrorInvalidValue);
     }
     void *address = const_cast<void *>(pointer);
-    *attributes = {found.type,
-                   0,
-                   address,
-                   found.type == hipMemoryTypeDevice ? nullptr : address,
-                   found.type == hipMemoryTypeManaged,
-                   found.flags};
+    *attributes = {};
+    attributes->type = found.type;
+    attributes->devicePointer = address;
+    attributes->hostPointer = found.type == hipMemoryTypeDevice ? nullptr : address;
+    attributes->isManaged = found.type == hipMemoryTypeManaged;
+    attributes->allocationFlags = found.flags;
     return hipSuccess;
 }
 

@@ -28,3 +28,7 @@
 #include <ks/synchronize.h>
 #include <ks/vector_types.h>
 #include <ks/work_items.h>
+#include <ks/conversions.h>
+#include <ks/device_functions.h>
+#include <ks/integer_intrinsics.h>
+#include <ks/math.h>

@@ -31,7 +31,10 @@ enum hipMemoryType {
 };
 
 struct hipPointerAttribute_t {
-    hipMemoryType type;
+    union {
+        hipMemoryType type;
+        hipMemoryType memoryType; ///< its name before ROCm 6
+    };
     int device;
     void *devicePointer;
     void *hostPointer;

@@ -1,0 +1,3 @@
+// Not provided: a program that needs it must say so at once.
+#pragma once
+#error "textures (channel descriptors) is not supported by the CPU runtime: read through a pointer, or time this program on a device instead"

@@ -1,0 +1,4 @@
+// Functions for device code.
+#pragma once
+#pragma clang system_header
+#include <hip/hip_runtime.h>

@@ -1,0 +1,4 @@
+// Identification macros.
+#pragma once
+#pragma clang system_header
+#include <ks/qualifiers.h>

@@ -1,0 +1,4 @@
+// Half precision.
+#pragma once
+#pragma clang system_header
+#include <ks/half.h>

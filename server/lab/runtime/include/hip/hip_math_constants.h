@@ -1,0 +1,4 @@
+// Constants.
+#pragma once
+#pragma clang system_header
+#include <ks/math_constants.h>

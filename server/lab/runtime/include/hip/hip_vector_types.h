@@ -1,0 +1,4 @@
+// Vector types.
+#pragma once
+#pragma clang system_header
+#include <ks/vector_types.h>

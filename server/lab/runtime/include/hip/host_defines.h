@@ -1,0 +1,4 @@
+// Qualifiers.
+#pragma once
+#pragma clang system_header
+#include <ks/qualifiers.h>

@@ -1,0 +1,3 @@
+// Not provided: a program that needs it must say so at once.
+#pragma once
+#error "the library hipBLAS is not supported by the CPU runtime: time this program on a device instead"

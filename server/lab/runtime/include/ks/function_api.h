@@ -1,0 +1,96 @@
+// Kernels as values: launches through pointers, attributes, occupancy.
+#pragma once
+#pragma clang system_header
+#include <ks/api_types.h>
+#include <ks/launch.h>
+#include <string.h>
+#include <utility>
+
+namespace ks {
+
+/// How a kernel is launched whose type is known only where its address was taken.
+struct PointerLaunch {
+    const char *kernel;
+    hipError_t (*launch)(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                         hipStream_t stream);
+};
+extern "C" void ks_register_kernel(const void *address, PointerLaunch how);
+
+template <class... P, size_t... i>
+hipError_t launch_with_pointers(void (*kernel)(P...), const char *name, dim3 grid, dim3 block, void **arguments,
+                                size_t shared_bytes, hipStream_t stream, std::index_sequence<i...>) {
+    const auto caller = [kernel](auto &&...values) { kernel(values...); };
+    Launch launch{grid, block, shared_bytes, stream, Mode::kFibers, name, nullptr, nullptr};
+    return Configured<Mode::kFibers, decltype(caller)>(caller, launch)
+        .template run<P...>(*static_cast<std::remove_reference_t<P> *>(arguments[i])...);
+}
+
+/// The address of a kernel, usable wherever the API takes one as `const void *`. `reinterpret_cast<const void *>(k)`
+/// would lose the parameters' types, which a launch needs; this remembers them.
+template <class... P> void *kernel_pointer(void (*kernel)(P...), const char *name) {
+    void *address = reinterpret_cast<void *>(kernel);
+    ks_register_kernel(address, {name, [](const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                          size_t shared_bytes, hipStream_t stream) {
+                                     return launch_with_pointers(
+                                         reinterpret_cast<void (*)(P...)>(const_cast<void *>(kernel)), nullptr, grid,
+                                         block, arguments, shared_bytes, stream, std::index_sequence_for<P...>());
+                                 }});
+    return address;
+}
+
+} // namespace ks
+
+/// `reinterpret_cast<const void *>(kernel)`, with the kernel in parentheses.
+#define KS_KERNEL_POINTER(kernel) ::ks::kernel_pointer(kernel, #kernel)
+
+extern "C" {
+/// `function` comes from KS_KERNEL_POINTER; any other is hipErrorInvalidDeviceFunction and told as a fault.
+hipError_t ks_launch_pointer(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                             hipStream_t stream);
+hipError_t ks_function_attributes(hipFuncAttributes *attributes, const void *function);
+hipError_t ks_occupancy_blocks(int *blocks, int block_size, size_t shared_bytes);
+hipError_t ks_occupancy_block_size(int *grid_size, int *block_size, size_t shared_bytes, int limit);
+}
+
+static inline hipError_t hipLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                         size_t shared_bytes = 0, hipStream_t stream = nullptr) {
+    return ks_launch_pointer(function, grid, block, arguments, shared_bytes, stream);
+}
+template <class... P>
+static inline hipError_t hipLaunchKernel(void (*function)(P...), dim3 grid, dim3 block, void **arguments,
+                                         size_t shared_bytes = 0, hipStream_t stream = nullptr) {
+    return ::ks::launch_with_pointers(function, nullptr, grid, block, arguments, shared_bytes, stream,
+                                      std::index_sequence_for<P...>());
+}
+
+template <class F> static inline hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, F function) {
+    return ks_function_attributes(attributes, reinterpret_cast<const void *>(function));
+}
+template <class F> static inline hipError_t hipFuncSetCacheConfig(F function, hipFuncCache_t) {
+    return function == nullptr ? hipErrorInvalidDeviceFunction : hipSuccess;
+}
+template <class F> static inline hipError_t hipFuncSetSharedMemConfig(F function, hipSharedMemConfig) {
+    return function == nullptr ? hipErrorInvalidDeviceFunction : hipSuccess;
+}
+template <class F> static inline hipError_t hipFuncSetAttribute(F function, hipFuncAttribute attribute, int value) {
+    if (function == nullptr) return hipErrorInvalidDeviceFunction;
+    const bool too_much = attribute == hipFuncAttributeMaxDynamicSharedMemorySize &&
+                          (value < 0 || value > static_cast<int>(::ks::kMaxSharedBytes));
+    return too_much ? hipErrorInvalidValue : hipSuccess;
+}
+
+template <class F>
+static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F, int block_size,
+                                                                      size_t shared_bytes) {
+    return ks_occupancy_blocks(blocks, block_size, shared_bytes);
+}
+template <class F>
+static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F, int block_size,
+                                                                               size_t shared_bytes, unsigned) {
+    return ks_occupancy_blocks(blocks, block_size, shared_bytes);
+}
+template <class F>
+static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, F, size_t shared_bytes = 0,
+                                                           int limit = 0) {
+    return ks_occupancy_block_size(grid_size, block_size, shared_bytes, limit);
+}

@@ -1,0 +1,153 @@
+// What this runtime does not have. Each name is known, so that its use is a compile error that says what is missing;
+// nothing here ever does nothing.
+#pragma once
+#pragma clang system_header
+#include <ks/errors.h>
+
+#define KS_REFUSED_TEXT(feature)                                                                                       \
+    __attribute__((unavailable("not supported by the CPU runtime: " feature "; time this program on a device instead")))
+#define KS_REFUSE(name, feature) template <class... A> KS_REFUSED_TEXT(feature) hipError_t name(A &&...);
+#define KS_REFUSE_VALUE(name, feature) template <class T = void, class... A> KS_REFUSED_TEXT(feature) T name(A &&...);
+#define KS_REFUSE_TYPE(name, feature) typedef struct ks_##name *name KS_REFUSED_TEXT(feature);
+
+#define KS_MODULES "loading code at run time (modules)"
+KS_REFUSE_TYPE(hipModule_t, KS_MODULES)
+KS_REFUSE_TYPE(hipFunction_t, KS_MODULES)
+KS_REFUSE(hipModuleLoad, KS_MODULES)
+KS_REFUSE(hipModuleLoadData, KS_MODULES)
+KS_REFUSE(hipModuleLoadDataEx, KS_MODULES)
+KS_REFUSE(hipModuleUnload, KS_MODULES)
+KS_REFUSE(hipModuleGetFunction, KS_MODULES)
+KS_REFUSE(hipModuleGetGlobal, KS_MODULES)
+KS_REFUSE(hipModuleLaunchKernel, KS_MODULES)
+KS_REFUSE(hipExtModuleLaunchKernel, KS_MODULES)
+KS_REFUSE(hipHccModuleLaunchKernel, KS_MODULES)
+
+#define KS_CONTEXTS "driver contexts"
+KS_REFUSE_TYPE(hipCtx_t, KS_CONTEXTS)
+KS_REFUSE(hipCtxCreate, KS_CONTEXTS)
+KS_REFUSE(hipCtxDestroy, KS_CONTEXTS)
+KS_REFUSE(hipCtxSetCurrent, KS_CONTEXTS)
+KS_REFUSE(hipCtxGetCurrent, KS_CONTEXTS)
+KS_REFUSE(hipCtxPushCurrent, KS_CONTEXTS)
+KS_REFUSE(hipCtxPopCurrent, KS_CONTEXTS)
+KS_REFUSE(hipDevicePrimaryCtxRetain, KS_CONTEXTS)
+
+#define KS_GRAPHS "graphs and stream capture"
+KS_REFUSE_TYPE(hipGraph_t, KS_GRAPHS)
+KS_REFUSE_TYPE(hipGraphExec_t, KS_GRAPHS)
+KS_REFUSE_TYPE(hipGraphNode_t, KS_GRAPHS)
+KS_REFUSE(hipGraphCreate, KS_GRAPHS)
+KS_REFUSE(hipGraphDestroy, KS_GRAPHS)
+KS_REFUSE(hipGraphInstantiate, KS_GRAPHS)
+KS_REFUSE(hipGraphLaunch, KS_GRAPHS)
+KS_REFUSE(hipGraphExecDestroy, KS_GRAPHS)
+KS_REFUSE(hipGraphAddKernelNode, KS_GRAPHS)
+KS_REFUSE(hipGraphAddMemcpyNode, KS_GRAPHS)
+KS_REFUSE(hipStreamBeginCapture, KS_GRAPHS)
+KS_REFUSE(hipStreamEndCapture, KS_GRAPHS)
+KS_REFUSE(hipStreamIsCapturing, KS_GRAPHS)
+
+#define KS_TEXTURES "textures, surfaces and arrays"
+KS_REFUSE_TYPE(hipTextureObject_t, KS_TEXTURES)
+KS_REFUSE_TYPE(hipSurfaceObject_t, KS_TEXTURES)
+KS_REFUSE_TYPE(hipArray_t, KS_TEXTURES)
+KS_REFUSE_TYPE(hipMipmappedArray_t, KS_TEXTURES)
+KS_REFUSE(hipCreateTextureObject, KS_TEXTURES)
+KS_REFUSE(hipDestroyTextureObject, KS_TEXTURES)
+KS_REFUSE(hipCreateSurfaceObject, KS_TEXTURES)
+KS_REFUSE(hipDestroySurfaceObject, KS_TEXTURES)
+KS_REFUSE(hipBindTexture, KS_TEXTURES)
+KS_REFUSE(hipBindTextureToArray, KS_TEXTURES)
+KS_REFUSE(hipUnbindTexture, KS_TEXTURES)
+KS_REFUSE(hipMallocArray, KS_TEXTURES)
+KS_REFUSE(hipMalloc3DArray, KS_TEXTURES)
+KS_REFUSE(hipFreeArray, KS_TEXTURES)
+KS_REFUSE(hipMemcpyToArray, KS_TEXTURES)
+KS_REFUSE(hipMemcpyFromArray, KS_TEXTURES)
+KS_REFUSE(hipMemcpy2DToArray, KS_TEXTURES)
+KS_REFUSE(hipMemcpy2DFromArray, KS_TEXTURES)
+KS_REFUSE_VALUE(hipCreateChannelDesc, KS_TEXTURES)
+KS_REFUSE_VALUE(tex1D, KS_TEXTURES)
+KS_REFUSE_VALUE(tex1Dfetch, KS_TEXTURES)
+KS_REFUSE_VALUE(tex2D, KS_TEXTURES)
+KS_REFUSE_VALUE(tex3D, KS_TEXTURES)
+KS_REFUSE_VALUE(surf2Dread, KS_TEXTURES)
+KS_REFUSE_VALUE(surf2Dwrite, KS_TEXTURES)
+
+#define KS_3D "pitched memory in three dimensions"
+KS_REFUSE_TYPE(hipPitchedPtr, KS_3D)
+KS_REFUSE_TYPE(hipMemcpy3DParms, KS_3D)
+KS_REFUSE(hipMalloc3D, KS_3D)
+KS_REFUSE(hipMemcpy3D, KS_3D)
+KS_REFUSE(hipMemcpy3DAsync, KS_3D)
+KS_REFUSE(hipMemset3D, KS_3D)
+KS_REFUSE(hipMemset3DAsync, KS_3D)
+KS_REFUSE(hipMemcpyParam2D, KS_3D)
+
+#define KS_IPC "sharing memory between processes (IPC)"
+KS_REFUSE_TYPE(hipIpcMemHandle_t, KS_IPC)
+KS_REFUSE_TYPE(hipIpcEventHandle_t, KS_IPC)
+KS_REFUSE(hipIpcGetMemHandle, KS_IPC)
+KS_REFUSE(hipIpcOpenMemHandle, KS_IPC)
+KS_REFUSE(hipIpcCloseMemHandle, KS_IPC)
+KS_REFUSE(hipIpcGetEventHandle, KS_IPC)
+KS_REFUSE(hipIpcOpenEventHandle, KS_IPC)
+
+#define KS_COOPERATIVE "cooperative launches"
+KS_REFUSE(hipLaunchCooperativeKernel, KS_COOPERATIVE)
+KS_REFUSE(hipLaunchCooperativeKernelMultiDevice, KS_COOPERATIVE)
+KS_REFUSE(hipExtLaunchMultiKernelMultiDevice, KS_COOPERATIVE)
+
+#define KS_POOLS "memory pools"
+KS_REFUSE(hipMemPoolCreate, KS_POOLS)
+KS_REFUSE(hipMemPoolDestroy, KS_POOLS)
+KS_REFUSE(hipMemPoolSetAttribute, KS_POOLS)
+KS_REFUSE(hipMemPoolGetAttribute, KS_POOLS)
+KS_REFUSE(hipMallocFromPoolAsync, KS_POOLS)
+KS_REFUSE(hipDeviceGetDefaultMemPool, KS_POOLS)
+KS_REFUSE(hipDeviceGetMemPool, KS_POOLS)
+
+#define KS_VIRTUAL_MEMORY "virtual memory management"
+KS_REFUSE(hipMemCreate, KS_VIRTUAL_MEMORY)
+KS_REFUSE(hipMemMap, KS_VIRTUAL_MEMORY)
+KS_REFUSE(hipMemAddressReserve, KS_VIRTUAL_MEMORY)
+
+#define KS_INTEROP "graphics and external memory"
+KS_REFUSE(hipImportExternalMemory, KS_INTEROP)
+KS_REFUSE(hipImportExternalSemaphore, KS_INTEROP)
+KS_REFUSE(hipGraphicsGLRegisterBuffer, KS_INTEROP)
+KS_REFUSE(hipGraphicsMapResources, KS_INTEROP)
+
+#define KS_STREAM_VALUES "stream memory operations"
+KS_REFUSE(hipStreamWaitValue32, KS_STREAM_VALUES)
+KS_REFUSE(hipStreamWaitValue64, KS_STREAM_VALUES)
+KS_REFUSE(hipStreamWriteValue32, KS_STREAM_VALUES)
+KS_REFUSE(hipStreamWriteValue64, KS_STREAM_VALUES)
+
+// Matrix instructions and lane permutations that are not modelled.
+#define KS_MATRIX "matrix instructions (MFMA)"
+#define KS_LANES "this lane permutation"
+#define KS_REFUSE_BUILTIN(name, feature) template <class... A> KS_REFUSED_TEXT(feature) int __builtin_amdgcn_##name(A &&...);
+KS_REFUSE_BUILTIN(mfma_f32_32x32x1f32, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_32x32x2f32, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_16x16x1f32, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_16x16x4f32, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_4x4x1f32, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_32x32x8f16, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_16x16x16f16, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_32x32x8bf16_1k, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_16x16x16bf16_1k, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f64_16x16x4f64, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_32x32x16_fp8_fp8, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_f32_16x16x32_fp8_fp8, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_i32_32x32x16_i8, KS_MATRIX)
+KS_REFUSE_BUILTIN(mfma_i32_16x16x32_i8, KS_MATRIX)
+KS_REFUSE_BUILTIN(mov_dpp, KS_LANES)
+KS_REFUSE_BUILTIN(update_dpp, KS_LANES)
+KS_REFUSE_BUILTIN(ds_swizzle, KS_LANES)
+KS_REFUSE_BUILTIN(ds_permute, KS_LANES)
+#undef KS_REFUSE_BUILTIN
+#undef KS_REFUSE_TYPE
+#undef KS_REFUSE_VALUE
+#undef KS_REFUSE
