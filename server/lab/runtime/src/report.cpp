@@ -15,8 +15,8 @@ namespace {
 
 int descriptor = -1;
 
-/// Read before anything of the program runs, and hidden from it.
-__attribute__((constructor)) void open_channel() {
+/// Read before anything of the program runs, this library's other constructors included, and hidden from it.
+__attribute__((constructor(101))) void open_channel() {
     if (const char *value = getenv("KS_REPORT_FD")) {
         descriptor = atoi(value);
         unsetenv("KS_REPORT_FD");
