@@ -22,7 +22,7 @@ struct Allocation {
     unsigned flags;
 };
 
-/// What is allocated, and what was until lately: a freed range stays known until its addresses are used again.
+/// What is allocated. A freed range is forgotten: the C library may hand it to the program for memory of its own.
 class Allocations {
   public:
     hipError_t allocate(void **out, size_t bytes, hipMemoryType type, unsigned flags) {
@@ -41,7 +41,6 @@ class Allocations {
         if (memory == nullptr) {
             return remember(hipErrorOutOfMemory);
         }
-        forget_freed(memory, bytes);
         live_[address(memory)] = {bytes, type, flags};
         used_ += bytes;
         *out = memory;
@@ -58,7 +57,6 @@ class Allocations {
         if (found == live_.end() || !accepts(found->second.type)) {
             return remember(hipErrorInvalidValue);
         }
-        freed_[found->first] = found->second.bytes;
         used_ -= found->second.bytes;
         live_.erase(found);
         free(pointer);
@@ -87,8 +85,8 @@ class Allocations {
         return found.bytes != 0 ? found : lookup(registered_, address(pointer), base);
     }
 
-    /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in,
-    /// and not in one that was freed. Other memory is the program's own.
+    /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in.
+    /// Other memory is the program's own.
     bool accessible(const void *pointer, size_t bytes) {
         if (pointer == nullptr) {
             return false;
@@ -96,15 +94,7 @@ class Allocations {
         uintptr_t base = 0;
         const std::lock_guard<std::mutex> lock(mutex_);
         const Allocation found = lookup(live_, address(pointer), &base);
-        if (found.bytes != 0) {
-            return bytes <= base + found.bytes - address(pointer);
-        }
-        const auto after = freed_.upper_bound(address(pointer));
-        if (after == freed_.begin()) {
-            return true;
-        }
-        const auto before = std::prev(after);
-        return address(pointer) >= before->first + before->second;
+        return found.bytes == 0 || bytes <= base + found.bytes - address(pointer);
     }
 
     size_t used() {
@@ -128,20 +118,8 @@ class Allocations {
         return before->second;
     }
 
-    void forget_freed(const void *memory, size_t bytes) {
-        const uintptr_t begin = address(memory), end = begin + bytes;
-        auto at = freed_.upper_bound(begin);
-        if (at != freed_.begin() && std::prev(at)->first + std::prev(at)->second > begin) {
-            --at;
-        }
-        while (at != freed_.end() && at->first < end) {
-            at = freed_.erase(at);
-        }
-    }
-
     std::mutex mutex_;
     std::map<uintptr_t, Allocation> live_, registered_;
-    std::map<uintptr_t, size_t> freed_;
     size_t used_ = 0;
 };
 Allocations &allocations() {
