@@ -1,4 +1,4 @@
-// expect: wrong: out of memory
+// expect: crashed: ran out of memory
 #include <hip/hip_runtime.h>
 #include <cstdio>
 

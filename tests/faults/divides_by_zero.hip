@@ -13,6 +13,6 @@ int main() {
     fill<<<n / 256, 256>>>(data, n);
     if (hipDeviceSynchronize() != hipSuccess) return 91;
     volatile int zero = 0;
-    return 1 / zero;
+    return n / zero;
     return 0;
 }

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use super::output::Expected;
 use super::{Outcome, RunOptions, run};
 use crate::statistics::{self, Pair};
-use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE_NOTE};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
 use crate::workbench::Sampling;
 use crate::{Cancel, Comparison, Failure, LabError, ShapeComparison, SpeedRatio, Verdict};
 
@@ -49,12 +49,13 @@ pub fn compare(
     let started = Instant::now();
     let mut order = StdRng::seed_from_u64(sampling.seed);
     // The first two runs of the baseline teach what it prints; they are not timed, and nor is the candidate's first.
-    let first = run(cpu, baseline, options, cancel)?;
+    let run_baseline = || run(cpu, baseline, options, cancel).map_err(of_the_baseline);
+    let first = run_baseline()?;
     require_launches(&first, baseline)?;
     let mut expected = Expected::new(&first.stdout);
     check(&expected, &run(cpu, candidate, options, cancel)?).or_else(|failure| {
         // Only now it matters whether the baseline itself prints the same twice.
-        expected.learn(&run(cpu, baseline, options, cancel)?.stdout);
+        expected.learn(&run_baseline()?.stdout);
         check(&expected, &run(cpu, candidate, options, cancel)?).map_err(|_| failure)
     })?;
 
@@ -62,9 +63,9 @@ pub fn compare(
     loop {
         let pair_started = Instant::now();
         let baseline_first = order.random_bool(0.5);
-        let early = baseline_first.then(|| run(cpu, baseline, options, cancel)).transpose()?;
+        let early = baseline_first.then(run_baseline).transpose()?;
         let of_candidate = run(cpu, candidate, options, cancel)?;
-        let of_baseline = early.map_or_else(|| run(cpu, baseline, options, cancel), Ok)?;
+        let of_baseline = early.map_or_else(run_baseline, Ok)?;
         check(&expected, &of_candidate)?;
         measured.push(Measured { baseline: kernel_times(&of_baseline), candidate: kernel_times(&of_candidate) });
 
@@ -86,7 +87,7 @@ fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64) -> Result<Comparison, L
         measured.first().map(|measured| measured.baseline.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
     let shapes = names.into_iter().filter_map(|name| of_kernel(&name, measured)).collect();
     Ok(Comparison {
-        device: "cpu".into(),
+        device: DEVICE.into(),
         device_note: DEVICE_NOTE.into(),
         toolchain: cpu.toolchain(),
         seed,
@@ -120,6 +121,16 @@ fn check(expected: &Expected, outcome: &Outcome) -> Result<(), LabError> {
         return Err(no_launches());
     }
     expected.check(&outcome.stdout).map_err(|detail| Failure::Wrong { detail }.into())
+}
+
+/// A candidate is not to blame for its baseline.
+fn of_the_baseline(error: LabError) -> LabError {
+    match error {
+        LabError::Code(failure) => LabError::Usage(format!(
+            "the version to compare with does not run itself, so there is nothing to compare with: {failure}"
+        )),
+        other => other,
+    }
 }
 
 fn no_launches() -> LabError {

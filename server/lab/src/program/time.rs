@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::report::LaunchGroup;
 use super::{Outcome, RunOptions, run};
 use crate::statistics;
-use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE_NOTE};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
 use crate::workbench::Sampling;
 use crate::{Cancel, Figure, KernelTiming, LabError, TimeReport};
 
@@ -76,7 +76,7 @@ pub fn time(
         Some(KernelTiming { name: series.name.clone(), shape: series.shape.clone(), figure: series.figure()? })
     };
     Ok(TimeReport {
-        device: "cpu".into(),
+        device: DEVICE.into(),
         device_note: DEVICE_NOTE.into(),
         toolchain: cpu.toolchain(),
         kernels: series.iter().filter_map(timing).collect(),

@@ -97,7 +97,8 @@ impl Cpu {
         vec![("GLIBC_TUNABLES".into(), "glibc.rtld.optional_static_tls=65536".into())]
     }
 
-    /// Builds `source` as a program. [`crate::Failure::DoesNotCompile`] carries the compiler's messages in the user's lines.
+    /// Builds `source` as a program, or, with [`CompileOptions::main`], the program that it is a header of.
+    /// [`crate::Failure::DoesNotCompile`] carries the compiler's messages in the user's lines.
     pub fn build_program(
         &self,
         source: &Source,

@@ -169,11 +169,14 @@ mod tests {
         }
         let source = root.join("project/a/b/main.hip");
         let text = "#include \"near.h\"\n#include <far.h>\n#include \"shared.hpp\"\n#include \"gone.h\"\n#include \"above.h\"\n";
-        let found = follow(&source, text, &[root.join("given")]);
+        let mut found = Headers::new(&[root.join("given")]);
+        found.put(root.join("project/a/up.h"), "#include \"given.h\"\n".into());
+        found.follow(&source, text);
         let names: Vec<_> =
-            found.headers.keys().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap()).collect();
+            found.texts.keys().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap()).collect();
         let expected = [
             "given/far.h",
+            "given/given.h",
             "project/Common/deeper.hpp",
             "project/Common/shared.hpp",
             "project/a/b/near.h",

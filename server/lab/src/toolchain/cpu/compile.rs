@@ -58,13 +58,21 @@ impl Cpu {
         options: &CompileOptions,
         cancel: &Cancel,
     ) -> Result<Built, LabError> {
-        let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
-        let path = includes::without_dots(&path);
-        let main = Rewritten::new(&source.text, glue);
-        let headers = includes::follow(&path, &source.text, &options.include_folders);
+        let path = plain_path(&source.path)?;
+        let main = options.main.as_deref().map(plain_path).transpose()?.filter(|main| *main != path);
+        let text = match &main {
+            Some(main) => fs::read_to_string(main).map_err(LabError::io("reading", main))?,
+            None => source.text.to_string(),
+        };
+        let mut headers = includes::Headers::new(&options.include_folders);
+        if main.is_some() {
+            headers.put(path.clone(), source.text.to_string());
+        }
+        let main = main.unwrap_or(path);
+        headers.follow(&main, &text);
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
-        let sources = Sources::new(path, main, headers.headers);
+        let sources = Sources::new(main, Rewritten::new(&text, glue), headers.texts);
 
         let build = Build { cpu: self, product, sources: &sources, options: &options, cancel };
         let key = build.key();
@@ -217,6 +225,11 @@ impl Build<'_> {
         diagnostics.insert(0, Diagnostic { file, line: 0, column: 0, severity: "fatal error".into(), message: reason });
         Failure::DoesNotCompile { diagnostics }.into()
     }
+}
+
+/// The path as the compiler will spell it.
+fn plain_path(path: &Path) -> Result<PathBuf, LabError> {
+    Ok(includes::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
 }
 
 fn limits() -> Limits {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use hip_syntax::{CpuSource, Syntax};
 
 use crate::LabError;
+use crate::toolchain::includes::Header;
 
 const OVERLAY: &str = "overlay.json";
 const STAND_IN: &str = "main.cpp";
@@ -40,15 +41,17 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// `text` in the place of `main`, and those of `headers` that hold launches or dynamic shared memory.
-    pub(super) fn new(main: PathBuf, text: Rewritten, headers: BTreeMap<PathBuf, String>) -> Self {
+    /// `text` in the place of `main`, and those of `headers` that are not on disk as the compiler must see them.
+    pub(super) fn new(main: PathBuf, text: Rewritten, headers: BTreeMap<PathBuf, Header>) -> Self {
         let mut header_folders: Vec<_> = headers.keys().filter_map(|path| Some(path.parent()?.to_owned())).collect();
         header_folders.dedup();
+        // Most headers hold neither launches nor dynamic shared memory and need not be read more closely.
+        let may_change = |text: &str| ["<<<", "__shared__", "hipLaunchKernel"].iter().any(|sign| text.contains(sign));
         let mut rewritten: BTreeMap<_, _> = headers
             .into_iter()
-            .filter(|(_, text)| ["<<<", "__shared__", "hipLaunchKernel"].iter().any(|sign| text.contains(sign)))
-            .map(|(path, text)| (path, Rewritten::new(&text, None), text))
-            .filter(|(_, rewritten, text)| rewritten.text != *text)
+            .filter(|(_, header)| !header.on_disk || may_change(&header.text))
+            .map(|(path, header)| (path, Rewritten::new(&header.text, None), header))
+            .filter(|(_, rewritten, header)| !header.on_disk || rewritten.text != header.text)
             .map(|(path, rewritten, _)| (path, rewritten))
             .collect();
         rewritten.insert(main.clone(), text);
