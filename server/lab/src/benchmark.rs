@@ -8,6 +8,7 @@
 mod element;
 mod expression;
 mod file;
+mod infer;
 mod locate;
 mod validate;
 
@@ -18,6 +19,7 @@ pub use element::{Element, ElementType};
 pub use expression::Expression;
 pub use file::Kind;
 pub use file::json_schema;
+pub use infer::infer;
 
 use crate::LabError;
 use crate::workbench::ShapeChoice;

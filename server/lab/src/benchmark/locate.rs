@@ -31,6 +31,12 @@ impl<'a> Located<'a> {
         self.line_column(span.start).0
     }
 
+    /// Whether the value at `span` is written in triple quotes with a line break behind the opening ones.
+    pub(super) fn opens_a_multi_line_string(&self, span: &Range<usize>) -> bool {
+        let value = self.text.get(span.clone()).unwrap_or_default();
+        ["\"\"\"\n", "\"\"\"\r\n", "'''\n", "'''\r\n"].iter().any(|quotes| value.starts_with(quotes))
+    }
+
     /// `FILE:LINE:COLUMN: MESSAGE`.
     pub(super) fn error(&self, span: &Range<usize>, message: impl AsRef<str>) -> LabError {
         let (line, column) = self.line_column(span.start);

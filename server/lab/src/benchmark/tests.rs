@@ -75,7 +75,7 @@ fn a_file_is_read_with_its_lines() {
     assert_eq!(benchmark.arguments[0].tolerance, Tolerance { relative: 1e-3, absolute: 1e-5 });
     assert_eq!(benchmark.arguments[1].element.cpp, "unsigned int");
     assert_eq!(benchmark.arguments[1].tolerance, Tolerance { relative: 0.0, absolute: 1.0 });
-    assert!(matches!(&benchmark.reference, Some(Reference::Code(code)) if code.line == 24));
+    assert!(matches!(&benchmark.reference, Some(Reference::Code(code)) if code.line == 25));
 
     assert_eq!(benchmark.parameters, ["n", "k"]);
     assert_eq!(benchmark.shapes[1].values, [1000, 3]);

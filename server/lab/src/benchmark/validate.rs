@@ -111,7 +111,8 @@ fn dimensions(dimensions: &At<Dimensions>, located: &Located<'_>) -> Result<Vec<
 }
 
 fn reference(text: &At<String>, located: &Located<'_>) -> Result<Reference, LabError> {
-    let line = located.line(&text.span);
+    // The text of a multi-line string begins on the line after its quotes.
+    let line = located.line(&text.span) + u32::from(located.opens_a_multi_line_string(&text.span));
     if is_function_name(&text.value) {
         return Ok(Reference::Function(Expression { text: text.value.trim().to_owned(), line }));
     }

@@ -30,8 +30,8 @@ impl Builder for CpuBuilder<'_> {
         Ok(self.cpu.build_object(source, None, &options, cancel)?.path)
     }
 
-    fn harness(&self, _: &Cancel) -> Result<PathBuf, LabError> {
-        Ok(self.cpu.harness().to_owned())
+    fn harness(&self, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        self.cpu.harness(cancel)
     }
 
     fn run_folder(&self) -> Result<tempfile::TempDir, LabError> {
