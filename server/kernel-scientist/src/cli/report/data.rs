@@ -165,7 +165,7 @@ pub struct ExperimentFacts {
     pub errors: Vec<String>,
     /// The writer's report.
     pub report: String,
-    /// Whether it holds a prediction against a full measurement (searches and confirmations do not).
+    /// Whether a prediction is held against it (not so for searches and confirmations).
     pub judges_prediction: bool,
 }
 

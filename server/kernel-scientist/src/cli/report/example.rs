@@ -51,6 +51,19 @@ struct Trial {
     outcome: Ending,
 }
 
+impl Trial {
+    fn hypothesis(&self) -> Value {
+        json!({
+            "key": self.key, "kernel": "transpose", "title": self.title,
+            "reason": "Columns of a tile whose rows are a multiple of 32 words all lie in one bank.",
+            "source": "AMD CDNA3 ISA reference guide, LDS",
+            "rubric": "", "line": 8,
+            "gain": { "min_percent": self.gain.0, "max_percent": self.gain.1 },
+            "innovation": 20,
+        })
+    }
+}
+
 enum Ending {
     Ratio(f64, Verdict),
     Fails(Failure),
@@ -89,8 +102,9 @@ pub fn record(notebook: &Notebook, confirmed: bool) -> Run {
     if confirmed {
         example.confirm(4);
     }
+    let detail = if confirmed { json!({ "best": 4, "confirmed": true }) } else { json!({}) };
     let spent = Spent { wall: Duration::from_secs(187), ..Spent::default() };
-    notebook.record_change(run, RunChange::Finished, "", &json!({}), &spent).unwrap();
+    notebook.record_change(run, RunChange::Finished, "", &detail, &spent).unwrap();
     notebook.run(run).unwrap()
 }
 
@@ -236,12 +250,13 @@ impl Example<'_> {
             trial.generation,
             ExperimentKind::Full,
             trial.base,
-            trial,
+            (trial.key, trial.hypothesis()),
             &base,
             &text,
             outcome,
         );
-        let ratio = comparison.map_or(0.0, |comparison| comparison.speed.ratio * self.ratios[trial.base as usize]);
+        let ratio =
+            comparison.as_ref().map_or(0.0, |comparison| comparison.speed.ratio * self.ratios[trial.base as usize]);
         self.add_candidate(Some(trial.base), trial.generation, text, ratio, trial.title, Some(id));
         self.notebook
             .record_finding(&notebook::NewFinding {
@@ -250,18 +265,27 @@ impl Example<'_> {
                 about: trial.key.split(':').next().unwrap_or(trial.key),
                 min_percent: trial.gain.0,
                 max_percent: trial.gain.1,
-                measured_percent: None,
+                measured_percent: comparison.as_ref().map(|comparison| (comparison.speed.ratio - 1.0) * 100.0),
                 text: &format!("{}: tried on transpose.", trial.title),
             })
             .unwrap();
     }
 
     fn confirm(&self, winner: usize) {
-        let trial = &trials()[winner - 1];
         let comparison = comparison(1.0, self.ratios[winner], Verdict::Faster, true);
         let outcome = ExperimentOutcome::Measured(&comparison);
         let (original, text) = (&self.texts[0], &self.texts[winner]);
-        self.record("confirm/4", 0, ExperimentKind::Confirmation, 0, trial, original, text, outcome);
+        let hypothesis = json!({ "candidate": winner });
+        self.record(
+            "confirm/c4",
+            0,
+            ExperimentKind::Confirmation,
+            0,
+            ("candidate:4", hypothesis),
+            original,
+            text,
+            outcome,
+        );
     }
 
     #[expect(clippy::too_many_arguments, reason = "the columns of one row of the example")]
@@ -271,19 +295,11 @@ impl Example<'_> {
         generation: u32,
         kind: ExperimentKind,
         base: u32,
-        trial: &Trial,
+        (key, hypothesis): (&str, Value),
         baseline: &str,
         text: &str,
         outcome: ExperimentOutcome<&Comparison>,
     ) -> notebook::ExperimentId {
-        let hypothesis = json!({
-            "key": trial.key, "kernel": "transpose", "title": trial.title,
-            "reason": "Columns of a tile whose rows are a multiple of 32 words all lie in one bank.",
-            "source": "AMD CDNA3 ISA reference guide, LDS",
-            "rubric": "", "line": 8,
-            "gain": { "min_percent": trial.gain.0, "max_percent": trial.gain.1 },
-            "innovation": 20,
-        });
         self.notebook
             .record_experiment(&NewExperiment {
                 run: self.run,
@@ -292,7 +308,7 @@ impl Example<'_> {
                 kind,
                 base,
                 reference: base,
-                hypothesis_key: trial.key,
+                hypothesis_key: key,
                 hypothesis,
                 file: self.file,
                 baseline: MeasuredCode { text: baseline, kernels: &[] },

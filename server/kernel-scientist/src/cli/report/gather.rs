@@ -24,12 +24,11 @@ pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookErro
     let experiments = notebook.experiments(run.id)?;
     let findings = notebook.findings(run.id)?;
     let spent = notebook.spent(run.id)?;
-    let facts: Vec<ExperimentFacts> =
-        experiments.iter().map(|experiment| experiment_facts(experiment, &population)).collect();
-    let predictions = facts.iter().filter(|facts| facts.judges_prediction).filter_map(|facts| {
-        let (min, max) = facts.gain?;
-        Some((min, max, facts.speed.map(|speed| percent(speed.ratio))))
-    });
+    let teaches = |experiment: &Experiment| findings.iter().any(|finding| finding.experiment == experiment.id);
+    let facts =
+        experiments.iter().map(|experiment| experiment_facts(experiment, &population, teaches(experiment))).collect();
+    let predictions =
+        findings.iter().map(|finding| (finding.min_percent, finding.max_percent, finding.measured_percent));
     Ok(ReportData {
         path: run.file.display().to_string(),
         name: run.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
@@ -87,8 +86,15 @@ fn stored(experiment: &Experiment) -> Option<&StoredComparison> {
     }
 }
 
-/// The winner is the finalist whose confirmation says faster; of several the one with the best lower end.
+/// The winner is the one that the run ended with; of a run that has not ended, the confirmed one with the best lower end.
 fn outcome(run: &Run, experiments: &[Experiment], population: &[Candidate]) -> Outcome {
+    let number_of = |stored: &StoredComparison| {
+        population.iter().find(|candidate| candidate.hash == stored.candidate).map(|found| found.number)
+    };
+    let told = match &run.state {
+        RunState::Finished(detail) => detail.get("best").and_then(Value::as_u64).filter(|best| *best != 0),
+        _ => None,
+    };
     let confirmations: Vec<&StoredComparison> = experiments
         .iter()
         .filter(|experiment| experiment.kind == ExperimentKind::Confirmation)
@@ -97,16 +103,27 @@ fn outcome(run: &Run, experiments: &[Experiment], population: &[Candidate]) -> O
     let best = confirmations
         .iter()
         .filter(|stored| stored.comparison.verdict == lab::Verdict::Faster)
+        .filter(|stored| told.is_none_or(|told| number_of(stored).is_some_and(|number| u64::from(number) == told)))
         .max_by(|a, b| a.comparison.speed.low.total_cmp(&b.comparison.speed.low));
-    if let Some(best) = best {
-        return Outcome::Confirmed(Confirmation {
-            candidate: population.iter().find(|candidate| candidate.hash == best.candidate).map(|found| found.number),
+    match best {
+        Some(best) => Outcome::Confirmed(Confirmation {
+            candidate: number_of(best),
             speed: best.comparison.speed,
             shapes: best.comparison.shapes.clone(),
             seed: best.comparison.seed,
-        });
+        }),
+        None => Outcome::Unconfirmed(why_unconfirmed(run, confirmations.last().copied(), experiments.is_empty())),
     }
-    Outcome::Unconfirmed(match (&run.state, confirmations.last(), experiments.is_empty()) {
+}
+
+/// The run's own words where it has any.
+fn why_unconfirmed(run: &Run, last: Option<&StoredComparison>, is_empty: bool) -> String {
+    if let RunState::Finished(detail) = &run.state
+        && let Some(reason) = detail.get("reason").and_then(Value::as_str)
+    {
+        return reason.to_owned();
+    }
+    match (&run.state, last, is_empty) {
         (_, Some(last), _) => format!(
             "The best candidate was timed against the original in a fresh process and did not hold: {}, {}.",
             last.comparison.verdict,
@@ -115,7 +132,7 @@ fn outcome(run: &Run, experiments: &[Experiment], population: &[Candidate]) -> O
         (_, None, true) => "No experiment was made yet.".into(),
         (RunState::Finished(_), None, false) => "No candidate was faster than the original.".into(),
         (_, None, false) => "The run did not come to its end, so nothing was confirmed.".into(),
-    })
+    }
 }
 
 fn candidate_facts(candidate: &Candidate, experiments: &[Experiment]) -> CandidateFacts {
@@ -139,7 +156,7 @@ fn candidate_facts(candidate: &Candidate, experiments: &[Experiment]) -> Candida
         reference: candidate.reference.filter(|reference| Some(*reference) != candidate.parent),
         generation: candidate.generation,
         title: match made_by {
-            Some(experiment) => text_of(&experiment.hypothesis, "title", &experiment.hypothesis_key),
+            Some(experiment) => title_of(experiment),
             None => "original".into(),
         },
         summary: candidate.summary.clone(),
@@ -163,7 +180,7 @@ fn original_times(experiments: &[Experiment]) -> Vec<(String, lab::Figure)> {
     times
 }
 
-fn experiment_facts(experiment: &Experiment, population: &[Candidate]) -> ExperimentFacts {
+fn experiment_facts(experiment: &Experiment, population: &[Candidate], judges_prediction: bool) -> ExperimentFacts {
     let hypothesis = &experiment.hypothesis;
     let speed = comparison(experiment).map(|comparison| comparison.speed);
     let (standing, verdict, errors) = result(experiment);
@@ -180,7 +197,7 @@ fn experiment_facts(experiment: &Experiment, population: &[Candidate]) -> Experi
             .iter()
             .find(|candidate| candidate.experiment == Some(experiment.id))
             .map(|found| found.number),
-        title: text_of(hypothesis, "title", &experiment.hypothesis_key),
+        title: title_of(experiment),
         reason: text_of(hypothesis, "reason", ""),
         source: text_of(hypothesis, "source", ""),
         gain: gain(hypothesis),
@@ -190,7 +207,7 @@ fn experiment_facts(experiment: &Experiment, population: &[Candidate]) -> Experi
         speed,
         errors,
         report: experiment.report.clone(),
-        judges_prediction: experiment.kind == ExperimentKind::Full && standing != Standing::NotRun,
+        judges_prediction,
     }
 }
 
@@ -224,6 +241,14 @@ fn error_lines(failure: &Failure) -> Vec<String> {
 fn gain(hypothesis: &Value) -> Option<(f64, f64)> {
     let gain = hypothesis.get("gain")?;
     Some((gain.get("min_percent")?.as_f64()?, gain.get("max_percent")?.as_f64()?))
+}
+
+/// What an experiment is about: its hypothesis, or the finalist that it puts to the test.
+fn title_of(experiment: &Experiment) -> String {
+    match experiment.hypothesis.get("candidate").and_then(Value::as_u64) {
+        Some(candidate) => format!("Candidate #{candidate} against the original"),
+        None => text_of(&experiment.hypothesis, "title", &experiment.hypothesis_key),
+    }
 }
 
 fn text_of(hypothesis: &Value, field: &str, otherwise: &str) -> String {
