@@ -10,6 +10,7 @@ use crate::kernels::template_params;
 use crate::launches::Launch;
 use crate::lexer::{DirectiveKind, Token, TokenKind};
 use crate::lines::Lines;
+use crate::types::defines_type;
 
 /// Where a constant comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +66,8 @@ pub(crate) struct Definition {
 pub(crate) struct Constants {
     definitions: Vec<Definition>,
     by_name: HashMap<String, Vec<usize>>,
+    /// Tokens at which a name is defined as a type.
+    types: HashMap<String, Vec<usize>>,
 }
 
 impl Constants {
@@ -80,7 +83,19 @@ impl Constants {
         for (index, definition) in definitions.iter().enumerate() {
             by_name.entry(definition.name.clone()).or_default().push(index);
         }
-        Self { definitions, by_name }
+        let mut types: HashMap<String, Vec<usize>> = HashMap::new();
+        for at in (0..code.len()).filter(|&at| code.is_identifier(at) && defines_type(code, at)) {
+            types.entry(code.word(at).to_owned()).or_default().push(at);
+        }
+        Self { definitions, by_name, types }
+    }
+
+    /// Token at which `name` is defined as a type, if that happens once.
+    pub fn type_definition(&self, name: &str) -> Option<usize> {
+        match self.types.get(name)?.as_slice() {
+            [at] => Some(*at),
+            _ => None,
+        }
     }
 
     /// Value of the expression made of the code tokens `tokens`.

@@ -14,8 +14,9 @@ use crate::position::{Position, PositionEncoding, offset, position};
 use crate::shadow::shadow;
 use crate::syntax::{FULL_PARSE_BUDGET, Syntax, parse_tree};
 
-/// How long the re-parse after a change may take; text that needs more keeps no tree until [`Document::reparse`].
-pub const CHANGE_BUDGET: Duration = Duration::from_millis(100);
+/// How long the re-parse after a change may take. Where an edit breaks the text so that it needs more, the old tree stays,
+/// moved along with the edit ([`Syntax::tree_is_current`] is `false`), until a later change or [`Document::reparse`].
+pub const CHANGE_BUDGET: Duration = Duration::from_millis(6);
 
 /// One change, as the Language Server Protocol sends it: `range` is replaced by `text`; without a range all is replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +35,6 @@ pub struct Document {
     rope: Rope,
     version: i32,
     syntax: Arc<Syntax>,
-    /// The tree as tree-sitter wants it for the next incremental parse; `None` after a parse ran out of time.
-    tree: Option<Tree>,
     /// Kernels of the last text whose brackets matched, carried along with the edits since.
     last_good: Vec<Kernel>,
 }
@@ -44,8 +43,7 @@ impl Document {
     /// Opens `text` as `version`.
     pub fn new(text: &str, version: i32) -> Self {
         let syntax = Arc::new(Syntax::parse(text));
-        let tree = syntax.tree_is_current().then(|| syntax.tree().clone());
-        Self { rope: Rope::from_str(text), version, syntax, tree, last_good: Vec::new() }
+        Self { rope: Rope::from_str(text), version, syntax, last_good: Vec::new() }
     }
 
     /// Version of the text, as the client counts.
@@ -97,7 +95,6 @@ impl Document {
     /// pauses, before anything is anchored to the tree.
     pub fn reparse(&mut self) {
         self.syntax = Arc::new(Syntax::parse_within(self.syntax.text().clone(), FULL_PARSE_BUDGET));
-        self.tree = self.syntax.tree_is_current().then(|| self.syntax.tree().clone());
     }
 
     /// The kernels to show: those of the current text and, while its brackets do not match, those of the last text that was
@@ -156,16 +153,19 @@ impl Document {
         let code = Code::new(self.rope.to_string().into());
         let shadow: Arc<str> = shadow(&code).into();
         let language = Language::of(&code);
-        let old = self.tree.take().filter(|_| language == self.syntax.language());
-        let old = old.map(|mut tree| {
-            if let Some(edit) = difference(self.syntax.shadow(), &shadow) {
-                tree.edit(&edit);
-            }
-            tree
-        });
-        let tree = parse_tree(language, &shadow, old.as_ref(), CHANGE_BUDGET);
-        self.tree = tree.clone();
-        self.syntax = Arc::new(Syntax::from_parts(code, shadow, language, tree));
+        let old = (language == self.syntax.language()).then(|| self.moved_tree(&shadow));
+        let parsed = parse_tree(language, &shadow, old.as_ref(), CHANGE_BUDGET);
+        let is_current = parsed.is_some();
+        self.syntax = Arc::new(Syntax::from_parts(code, shadow, language, parsed.or(old), is_current));
+    }
+
+    /// The present tree, told of the change from the present shadow to `shadow`.
+    fn moved_tree(&self, shadow: &str) -> Tree {
+        let mut tree = self.syntax.tree().clone();
+        if let Some(edit) = difference(self.syntax.shadow(), shadow) {
+            tree.edit(&edit);
+        }
+        tree
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! tree-sitter parses the shadow; everything that is blanked is read from the tokens of the real text.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::code::Code;
-use crate::lexer::TokenKind;
+use crate::lexer::{DirectiveKind, TokenKind};
 
 /// Makes the shadow of `code`.
 pub(crate) fn shadow(code: &Code) -> String {
@@ -43,9 +44,10 @@ const PLAIN: [&str; 8] = [
 /// Byte ranges to blank, in order of their starts.
 fn blanks(code: &Code) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    let macros = attribute_macros(code);
     for at in 0..code.len() {
         match code.kind(at) {
-            Some(TokenKind::Ident) => found.extend(identifier_blank(code, at)),
+            Some(TokenKind::Ident) => found.extend(identifier_blank(code, at, &macros)),
             Some(TokenKind::Punct) => found.extend(punctuation_blank(code, at)),
             _ => {}
         }
@@ -53,14 +55,14 @@ fn blanks(code: &Code) -> Vec<Range<usize>> {
     found
 }
 
-fn identifier_blank(code: &Code, at: usize) -> Option<Range<usize>> {
+fn identifier_blank(code: &Code, at: usize, macros: &HashSet<&str>) -> Option<Range<usize>> {
     let word = code.word(at);
     let is_call = code.word(at + 1) == "(";
     let whole_call = |at: usize| code.close(at + 1).map(|close| code.bytes(&(at..close + 1)));
     if is_call && (STATEMENTS.contains(&word) || CALLED.contains(&word) || word.contains("LAUNCH_BOUNDS")) {
         return whole_call(at);
     }
-    if PLAIN.contains(&word) || is_attribute_macro(code, word) {
+    if PLAIN.contains(&word) || macros.contains(word) {
         return if is_call && !PLAIN.contains(&word) { whole_call(at) } else { Some(code.bytes(&(at..at + 1))) };
     }
     // `[=] __device__ (...)`: markers of lambdas.
@@ -95,16 +97,16 @@ fn is_capital_marker(code: &Code, at: usize, word: &str) -> bool {
     capitals && starts_declaration
 }
 
-/// A macro of the file that stands for nothing but attributes.
-fn is_attribute_macro(code: &Code, word: &str) -> bool {
-    code.macro_definitions(word).any(|define| {
+/// Macros of the file that stand for nothing but attributes.
+fn attribute_macros(code: &Code) -> HashSet<&str> {
+    let is_attribute = |word: &str| CALLED.contains(&word) || PLAIN.contains(&word) || word == "inline";
+    let defines = code.lexed.directives.iter().filter(|directive| directive.kind == DirectiveKind::Define);
+    let attributes = defines.filter(|define| {
         let body = define.macro_body(&code.text);
         let mut words = body.iter().filter(|t| t.kind == TokenKind::Ident).map(|t| t.text(&code.text));
-        let is_attribute = |word: &str| CALLED.contains(&word) || PLAIN.contains(&word) || matches!(word, "inline");
-        body.iter().all(|t| matches!(t.kind, TokenKind::Ident | TokenKind::Punct | TokenKind::Number))
-            && words.next().is_some_and(is_attribute)
-            && !body.iter().any(|t| matches!(t.text(&code.text), "{" | ";" | "="))
-    })
+        words.next().is_some_and(is_attribute) && !body.iter().any(|t| matches!(t.text(&code.text), "{" | ";" | "="))
+    });
+    attributes.filter_map(|define| define.macro_name()).map(|name| name.text(&code.text)).collect()
 }
 
 /// `A<B<C, D>>>& x`: three closing brackets that end templates read as the end of a launch. The innermost arguments go.

@@ -54,12 +54,18 @@ impl Syntax {
         let shadow: Arc<str> = shadow(&code).into();
         let language = Language::of(&code);
         let tree = parse_tree(language, &shadow, None, budget);
-        Self::from_parts(code, shadow, language, tree)
+        let is_current = tree.is_some();
+        Self::from_parts(code, shadow, language, tree, is_current)
     }
 
-    /// A snapshot of what a document has at hand; `tree` is `None` where parsing ran out of time.
-    pub(crate) fn from_parts(code: Code, shadow: Arc<str>, language: Language, tree: Option<Tree>) -> Self {
-        let tree_is_current = tree.is_some();
+    /// A snapshot of what a document has at hand. `tree` is `None` where parsing ran out of time and no older one fits.
+    pub(crate) fn from_parts(
+        code: Code,
+        shadow: Arc<str>,
+        language: Language,
+        tree: Option<Tree>,
+        tree_is_current: bool,
+    ) -> Self {
         let tree = tree.unwrap_or_else(|| empty_tree(language));
         let lines = Lines::new(&code.text);
         let (facts, constants) = (OnceLock::new(), OnceLock::new());
@@ -81,7 +87,7 @@ impl Syntax {
         &self.tree
     }
 
-    /// `false` where parsing ran out of time and the tree is empty.
+    /// `false` where parsing ran out of time: the tree is empty, or that of an older text moved along with the edits since.
     pub fn tree_is_current(&self) -> bool {
         self.tree_is_current
     }

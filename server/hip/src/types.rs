@@ -73,29 +73,34 @@ fn vector(word: &str) -> Option<Layout> {
 
 /// A `using`, a `typedef`, a macro or a plain struct of the file.
 fn defined(code: &Code, constants: &Constants, name: &str, depth: u32) -> Option<Layout> {
-    for at in 0..code.len() {
-        if code.word(at) != name {
-            continue;
-        }
-        let before = code.word_before(at);
-        if before == "using" && code.word(at + 1) == "=" {
-            let end = (at + 2..code.len()).find(|&end| code.word(end) == ";")?;
-            return layout(code, constants, &code.lexed.tokens[at + 2..end], depth + 1);
-        }
-        if before == "struct" && code.word(at + 1) == "{" {
-            return structure(code, constants, at + 1, depth + 1);
-        }
-        if code.word(at + 1) == ";"
-            && let Some(start) = (at.saturating_sub(8)..at)
-                .rev()
-                .find(|&start| !code.is_identifier(start) || code.word(start) == "typedef")
-            && code.word(start) == "typedef"
-        {
-            return layout(code, constants, &code.lexed.tokens[start + 1..at], depth + 1);
-        }
+    if let Some(at) = constants.type_definition(name) {
+        return match code.word_before(at) {
+            "using" => {
+                let end = (at + 2..code.len()).find(|&end| code.word(end) == ";")?;
+                layout(code, constants, &code.lexed.tokens[at + 2..end], depth + 1)
+            }
+            "struct" => structure(code, constants, at + 1, depth + 1),
+            _ => layout(code, constants, &code.lexed.tokens[typedef_start(code, at)? + 1..at], depth + 1),
+        };
     }
     let define = code.macro_definitions(name).next()?;
     layout(code, constants, define.macro_body(&code.text), depth + 1)
+}
+
+/// Whether the identifier at `at` is given a meaning as a type there.
+pub(crate) fn defines_type(code: &Code, at: usize) -> bool {
+    match code.word(at + 1) {
+        "=" => code.word_before(at) == "using",
+        "{" => code.word_before(at) == "struct",
+        ";" => typedef_start(code, at).is_some(),
+        _ => false,
+    }
+}
+
+/// The `typedef` of `typedef unsigned long name;`.
+fn typedef_start(code: &Code, name: usize) -> Option<usize> {
+    let words = (name.saturating_sub(8)..name).rev().take_while(|&at| code.is_identifier(at) || code.word(at) == "::");
+    words.into_iter().find(|&at| code.word(at) == "typedef")
 }
 
 /// A struct of plain members: `type name, name[N];` and nothing else.
