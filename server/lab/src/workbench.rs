@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use hip_syntax::Syntax;
 
-use crate::benchmark::Benchmark;
+use crate::benchmark::{self, Benchmark};
 use crate::harness::{Bench, CpuBuilder};
 use crate::program::{self, RunOptions};
 use crate::sandbox::Limits;
-use crate::toolchain::{CompileOptions, clangd};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
+use crate::toolchain::{CompileOptions, clangd};
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
 
 /// How long and how precisely to sample.
@@ -104,6 +104,11 @@ impl Workbench {
         Ok(Self { original: source.clone(), feed: found.feed, inferred: found.inferred, cpu, compile, limits })
     }
 
+    /// The source that the workbench was opened with.
+    pub fn original(&self) -> &Source {
+        &self.original
+    }
+
     /// The device's name.
     pub fn device(&self) -> &'static str {
         DEVICE
@@ -160,8 +165,12 @@ impl Workbench {
                 program::run(&self.cpu, built, &self.run_options(arguments), cancel).map(drop)
             }
             (Feed::Benchmark(benchmark), _) => {
-                let sampling =
-                    Sampling { seed: rand::random(), budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All };
+                let sampling = Sampling {
+                    seed: rand::random(),
+                    budget: Duration::ZERO,
+                    half_width: 1.0,
+                    shapes: ShapeChoice::All,
+                };
                 self.bench(benchmark, |bench| bench.time(&build.source, &sampling, cancel)).map(drop)
             }
             (Feed::Program(_), None) => Err(of_another_workbench()),
@@ -177,7 +186,9 @@ impl Workbench {
             (Feed::Program(arguments), Some(built)) => {
                 program::time(&self.cpu, built, &self.run_options(arguments), sampling, cancel)
             }
-            (Feed::Benchmark(benchmark), _) => self.bench(benchmark, |bench| bench.time(&build.source, sampling, cancel)),
+            (Feed::Benchmark(benchmark), _) => {
+                self.bench(benchmark, |bench| bench.time(&build.source, sampling, cancel))
+            }
             (Feed::Program(_), None) => Err(of_another_workbench()),
         }
     }
@@ -268,7 +279,7 @@ fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabEr
 
 fn infer_feed(source: &Source, syntax: &Syntax) -> Result<Found, LabError> {
     let path = Benchmark::path_for(&source.path);
-    let text = infer(syntax).map_err(|error| {
+    let text = benchmark::infer(syntax, None).map_err(|error| {
         LabError::Usage(format!(
             "{}: it has no main, there is no {}, and none can be inferred: {error}",
             source.path.display(),
@@ -284,8 +295,4 @@ fn program_options(benchmark: &Benchmark) -> CompileOptions {
         defines: benchmark.program.defines.clone(),
         ..CompileOptions::default()
     }
-}
-
-fn infer(_: &Syntax) -> Result<String, LabError> {
-    Err(LabError::Usage("inference lands next".into()))
 }

@@ -1,6 +1,6 @@
 //! What the evolution loop needs of a lab: build, compare, time.
 
-use lab::workbench::Sampling;
+use lab::workbench::{Build, Sampling, Workbench};
 use lab::{Cancel, Comparison, LabError, TimeReport};
 
 /// One subject on one device, behind which the lab stands; tests put a script there.
@@ -47,4 +47,30 @@ pub trait Evaluator: Sync {
     /// # Errors
     /// As said for the trait.
     fn time(&self, build: &Self::Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError>;
+}
+
+impl Evaluator for Workbench {
+    type Build = Build;
+
+    fn device(&self) -> &str {
+        Workbench::device(self)
+    }
+
+    fn build(&self, text: &str, cancel: &Cancel) -> Result<Build, LabError> {
+        Workbench::build(self, &self.original().with_text(text), cancel)
+    }
+
+    fn compare(
+        &self,
+        baseline: &Build,
+        candidate: &Build,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<Comparison, LabError> {
+        Workbench::compare(self, baseline, candidate, sampling, cancel)
+    }
+
+    fn time(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
+        Workbench::time(self, build, sampling, cancel)
+    }
 }

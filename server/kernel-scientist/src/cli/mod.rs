@@ -5,10 +5,12 @@
 //! configuration, 3 device or model not available, 130 cancelled.
 
 mod analyze;
+mod benchmark;
 mod check;
 mod context;
 mod doctor;
 mod error;
+mod evolve;
 mod figures;
 mod history;
 mod kernels;
@@ -67,6 +69,10 @@ enum Command {
     Check(check::CheckArgs),
     /// List hypotheses worth trying, best first.
     Suggest(suggest::SuggestArgs),
+    /// Write a first benchmark file to standard output, inferred from the kernel's signature.
+    Benchmark(benchmark::BenchmarkArgs),
+    /// Run generations of experiments on the file and confirm the winner.
+    Evolve(evolve::EvolveArgs),
     /// Show what was measured before.
     History(history::HistoryArgs),
     /// Write a run as one self-contained HTML page to standard output.
@@ -89,6 +95,8 @@ pub fn main() -> ExitCode {
         Command::Time(args) => time::run(&context, &args),
         Command::Check(args) => check::run(&context, &args),
         Command::Suggest(args) => suggest::run(&context, &args),
+        Command::Benchmark(args) => benchmark::run(&context, &args),
+        Command::Evolve(args) => evolve::run(&context, &args),
         Command::History(args) => history::run(&context, &args),
         Command::Report(args) => report::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),

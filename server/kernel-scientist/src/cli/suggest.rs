@@ -35,9 +35,7 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let provider = Provider::choose(args.provider.as_deref(), &context.config(source.folder())?)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
-    let hypotheses = Catalog::load()
-        .suggest(&source.text, args.kernel.as_deref())
-        .map_err(|error| CliError::Usage(format!("{}: {error}", args.file.display())))?;
+    let hypotheses = Catalog::load().suggest(&source.text, args.kernel.as_deref());
     if context.json() {
         return context.print_json(&Answer {
             provider: provider.name(),

@@ -171,8 +171,7 @@ fn answer<'a>(report: &'a TimeReport, comparison: Option<&'a Comparison>) -> Ans
 }
 
 fn text(args: &TimeArgs, report: &TimeReport, comparison: Option<&Comparison>) -> String {
-    let mut out =
-        format!("{} on {} ({}): right\n", args.file.display(), report.device, report.device_note);
+    let mut out = format!("{} on {} ({}): right\n", args.file.display(), report.device, report.device_note);
     let mut rows = vec![["kernel", "shape", "median", "95% interval", "samples"].map(String::from).to_vec()];
     rows.extend(report.kernels.iter().map(|timing| {
         let figure = &timing.figure;

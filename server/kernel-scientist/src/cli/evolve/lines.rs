@@ -1,0 +1,117 @@
+//! Events of a run as plain lines, and its end as a page of text.
+
+use std::path::Path;
+
+use lab::{SpeedRatio, Verdict};
+use scientist::evolution::Ended;
+use scientist::evolution::event::{Event, ExperimentResult, Finished, ShapeSpeed};
+use similar::TextDiff;
+
+use crate::cli::figures;
+
+/// An event as a line or a few, with its line feeds; `None` for one that says nothing new to a reader.
+pub(super) fn line(event: &Event) -> Option<String> {
+    let text = match event {
+        Event::Started { run, resumed, device, provider, seed, .. } => {
+            let rule_based = if provider == "catalog" { " (rule-based)" } else { "" };
+            let verb = if *resumed { "goes on" } else { "begins" };
+            format!("run {run} {verb} on {device}, experiments from {provider}{rule_based}, seed {seed}\n")
+        }
+        Event::Candidate { candidate: 0, times, .. } => {
+            let times: Vec<String> =
+                times.iter().map(|time| format!("{} {}", time.shape, figures::time(time.median_ns))).collect();
+            format!("original: {}\n", times.join(" · "))
+        }
+        Event::Generation { generation, of, best, best_ratio, .. } => {
+            let best = match best {
+                0 => "the original is the best so far".to_owned(),
+                best => format!("best so far {best_ratio:.2}x (candidate {best}, not confirmed)"),
+            };
+            format!("generation {generation} of {of}: {best}\n")
+        }
+        Event::Selected { base, reference, reason, .. } => {
+            format!("  base {base}, reference {reference}: {reason}\n")
+        }
+        Event::Designed { plans, problem: None, .. } if plans.is_empty() => {
+            "  nothing is left to try here\n".to_owned()
+        }
+        Event::Designed { problem: Some(problem), .. } => format!("  no design: {problem}\n"),
+        Event::Experiment { title, outcome, draft, of, .. } => {
+            let which = if *of > 1 { format!(" [{draft}/{of}]") } else { String::new() };
+            format!("  {title}{which}: {}\n", result(outcome))
+        }
+        Event::Finding { text, .. } => format!("    learnt: {text}\n"),
+        Event::Confirmed { candidate, confirmed, speed, verdict, failure, .. } => {
+            let outcome = match (speed, verdict, failure) {
+                (Some(speed), Some(verdict), _) => verdict_line(*verdict, speed),
+                (_, _, Some(failure)) => failure.to_string(),
+                _ => "no result".to_owned(),
+            };
+            let word = if *confirmed { "confirmed" } else { "not confirmed" };
+            format!("candidate {candidate} {word} in a fresh process with fresh inputs: {outcome}\n")
+        }
+        Event::Paused { message } => format!("paused: {message}\n"),
+        Event::Candidate { .. } | Event::Working { .. } | Event::Designed { .. } | Event::Finished(_) => return None,
+    };
+    Some(text)
+}
+
+fn result(outcome: &ExperimentResult) -> String {
+    match outcome {
+        ExperimentResult::Measured { speed, verdict } => verdict_line(*verdict, speed),
+        ExperimentResult::Failed { failure } => failure.to_string(),
+        ExperimentResult::Duplicate { of } => format!("says the same as {of}; not tried again"),
+        ExperimentResult::NotWritten { reason } => format!("not written: {reason}"),
+    }
+}
+
+fn verdict_line(verdict: Verdict, speed: &SpeedRatio) -> String {
+    format!("{verdict}, {}", figures::speed(speed))
+}
+
+/// The end: what was found, on which shapes, and the diff that did it.
+pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>) -> String {
+    let finished = &ended.finished;
+    let mut out = format!("\n{}\n", headline(finished));
+    if finished.shapes.len() > 1 {
+        let rows: Vec<Vec<String>> = finished.shapes.iter().map(shape_row).collect();
+        out.push_str(&figures::table(&rows));
+    }
+    out.push_str(&format!(
+        "{} generations, {} experiments ({} failed), {} in all\n",
+        finished.generations,
+        finished.experiments,
+        finished.failed,
+        figures::time(finished.spent_s * 1e9)
+    ));
+    if let Some(text) = &ended.best_text {
+        let name = original.path.file_name().map_or_else(|| "file".into(), |name| name.to_string_lossy());
+        let diff = TextDiff::from_lines(original.text.as_ref(), text.as_ref());
+        out.push('\n');
+        out.push_str(
+            &diff.unified_diff().context_radius(2).header(&format!("a/{name}"), &format!("b/{name}")).to_string(),
+        );
+    }
+    match (best, finished.confirmed) {
+        (Some(path), true) => out.push_str(&format!("\nThe best version is in {}\n", path.display())),
+        (Some(path), false) => out.push_str(&format!("\n{} holds the original\n", path.display())),
+        (None, true) => {
+            out.push_str("\nTo keep the best version in a file, pass --out FILE; the notebook has it too (report)\n")
+        }
+        (None, false) => {}
+    }
+    out
+}
+
+fn headline(finished: &Finished) -> String {
+    let speed = SpeedRatio { ratio: finished.speedup, low: finished.speedup_low, high: finished.speedup_high };
+    match finished.confirmed {
+        true => format!("Confirmed: {} against the original. {}", figures::speed(&speed), finished.reason),
+        false => finished.reason.clone(),
+    }
+}
+
+fn shape_row(shape: &ShapeSpeed) -> Vec<String> {
+    let held_out = if shape.held_out { "held out" } else { "" };
+    vec![shape.shape.clone(), figures::speed(&shape.speed), shape.verdict.to_string(), held_out.to_owned()]
+}

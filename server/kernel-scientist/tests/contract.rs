@@ -1,0 +1,116 @@
+//! The command line's contract: JSON fields, exit statuses, and clear words for bad input.
+
+mod program;
+
+use program::Run;
+use serde_json::{Value, json};
+
+/// A kernel with a benchmark file beside it.
+const SAMPLE: &str = "vector_add";
+
+fn field_names(value: &Value) -> Vec<&str> {
+    value.as_object().map(|fields| fields.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+#[test]
+fn kernels_lists_names_and_lines_from_one() {
+    let run = Run::in_folder();
+    run.file("two.hip", "__global__ void a(int *x) {\n  x[0] = 1;\n}\n\ntemplate <class T>\n__global__ void b(T *x) {}\n");
+    let done = run.program(["kernels", "two.hip", "--json"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    let kernels: Vec<Value> = done.json()["kernels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kernel| json!([kernel["name"], kernel["line"], kernel["end_line"]]))
+        .collect();
+    assert_eq!(kernels, [json!(["a", 1, 3]), json!(["b", 6, 6])]);
+}
+
+#[test]
+fn time_reports_every_shape_with_an_interval() {
+    let run = Run::in_folder();
+    run.sample(SAMPLE);
+    let done = run.program(["time", "vector_add.hip", "--json", "--seed", "7"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    let answer = done.json();
+    assert_eq!((&answer["device"], &answer["correct"]), (&json!("cpu"), &json!(true)));
+    let kernels = answer["kernels"].as_array().unwrap();
+    assert!(!kernels.is_empty());
+    for kernel in kernels {
+        for name in ["name", "shape", "median_ns", "low_ns", "high_ns", "samples"] {
+            assert!(field_names(kernel).contains(&name), "{name} is missing in {kernel}");
+        }
+        let ns = |name: &str| kernel[name].as_f64().unwrap();
+        assert!(0.0 < ns("low_ns") && ns("low_ns") <= ns("median_ns") && ns("median_ns") <= ns("high_ns"), "{kernel}");
+    }
+    assert!(answer.get("verdict").is_none());
+}
+
+#[test]
+fn time_against_a_slower_version_says_faster() {
+    let run = Run::in_folder();
+    run.sample(SAMPLE);
+    let slow = run.read("vector_add.hip").replacen(
+        "c[i] =",
+        "float waste = 0; for (int k = 0; k < 200; ++k) waste += a[i] * k; c[i] = waste * 0.0f +",
+        1,
+    );
+    assert_ne!(slow, run.read("vector_add.hip"), "the sample has changed: plant the waste elsewhere");
+    run.file("slow.hip", &slow);
+    let done = run.program(["time", "vector_add.hip", "--against", "slow.hip", "--json", "--seed", "7"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    let answer = done.json();
+    assert_eq!(answer["verdict"], "faster", "{answer}");
+    assert!(answer["ratio_low"].as_f64().unwrap() > 1.0 && answer["ratio"].as_f64() < answer["ratio_high"].as_f64());
+}
+
+#[test]
+fn a_time_is_found_again_in_the_history_until_the_code_changes() {
+    let run = Run::in_folder();
+    run.sample(SAMPLE);
+    assert_eq!(run.program(["time", "vector_add.hip"]).status, 0);
+    let current = |run: &Run| -> Vec<bool> {
+        let history = run.program(["history", "vector_add.hip", "--json"]).json();
+        let rows = history["kernels"][0]["measurements"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["current"].as_bool().unwrap()).collect()
+    };
+    let fresh = current(&run);
+    assert!(!fresh.is_empty() && fresh.iter().all(|&current| current), "{fresh:?}");
+
+    run.file("vector_add.hip", &format!("// formatting only\n\n{}", run.read("vector_add.hip")));
+    assert_eq!(current(&run), fresh, "comments and lines do not make a figure stale");
+
+    run.file("vector_add.hip", &run.read("vector_add.hip").replacen("c[i] =", "c[i] = 1.0f *", 1));
+    assert!(current(&run).iter().all(|&current| !current), "a changed kernel keeps no current figure");
+}
+
+#[test]
+fn suggest_names_its_rules_and_says_that_it_is_rule_based() {
+    let run = Run::in_folder();
+    run.sample("sgemm");
+    let answer = run.program(["suggest", "sgemm.hip", "--json"]).json();
+    assert_eq!((&answer["provider"], &answer["rule_based"]), (&json!("catalog"), &json!(true)));
+    let hypotheses = answer["hypotheses"].as_array().unwrap();
+    assert!(!hypotheses.is_empty());
+    for hypothesis in hypotheses {
+        for name in ["key", "kernel", "title", "reason", "source", "line", "gain", "innovation"] {
+            assert!(field_names(hypothesis).contains(&name), "{name} is missing in {hypothesis}");
+        }
+    }
+}
+
+#[test]
+fn an_inferred_benchmark_runs_as_it_is() {
+    let run = Run::in_folder();
+    run.sample(SAMPLE);
+    std::fs::remove_file(run.path("vector_add.bench.toml")).unwrap();
+    let inferred = run.program(["benchmark", "vector_add.hip"]);
+    assert_eq!(inferred.status, 0, "{inferred:?}");
+    let without = run.program(["time", "vector_add.hip"]);
+    assert_eq!(without.status, 0, "{without:?}");
+    assert!(without.stderr.contains("fed by its signature"), "the user is told: {}", without.stderr);
+    run.file("vector_add.bench.toml", &inferred.stdout);
+    let with = run.program(["time", "vector_add.hip"]);
+    assert_eq!((with.status, with.stderr.contains("note:")), (0, false), "{with:?}");
+}
