@@ -12,6 +12,7 @@ mod code;
 mod constant;
 mod edit;
 mod entry;
+mod floats;
 mod loops;
 mod numbering;
 mod place;
@@ -22,7 +23,11 @@ mod template;
 mod tests;
 mod threads;
 
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use hip_syntax::Language;
+use hip_syntax::rewrite::apply_checked;
 
 use tree_sitter::Query;
 
@@ -30,9 +35,10 @@ use crate::designer::CatalogDesigner;
 use crate::selector::CatalogSelector;
 use crate::stages::{Draft, Hypothesis, StageError};
 use crate::writer::CatalogWriter;
-use code::{Code, Kernel};
+pub(crate) use code::Code;
+use code::Kernel;
 use entry::Entry;
-use place::{Offer, Place, Refusal, Ruling};
+use place::{Change, Offer, Place, Refusal, Ruling};
 
 /// Suggestions shown for one kernel at most.
 const SUGGESTIONS_PER_KERNEL: usize = 8;
@@ -46,8 +52,24 @@ pub struct Catalog {
 
 struct Loaded {
     entry: Entry,
-    query: Query,
+    query: Arc<Query>,
     rewrite: Rewrite,
+}
+
+/// Compiled queries by their text: compiling takes tens of milliseconds, and many entries ask for whole kernels alike.
+#[derive(Default)]
+struct Queries(HashMap<String, Arc<Query>>);
+
+impl Queries {
+    fn compiled(&mut self, text: &str) -> Result<Arc<Query>, tree_sitter::QueryError> {
+        if let Some(known) = self.0.get(text) {
+            return Ok(Arc::clone(known));
+        }
+        // Kernels stand in texts with device code alone, and those are read with this grammar.
+        let query = Arc::new(Query::new(&Language::Cuda.grammar(), text)?);
+        self.0.insert(text.to_owned(), Arc::clone(&query));
+        Ok(query)
+    }
 }
 
 /// A hypothesis at a place where it applies.
@@ -76,8 +98,9 @@ impl Catalog {
     /// An entry that cannot be read is left out and logged; a test of this crate makes sure that none is.
     pub fn load() -> Self {
         let mut hypotheses = Vec::new();
+        let mut queries = Queries::default();
         for (name, text) in rewrites::FILES {
-            match Loaded::read(name, text) {
+            match Loaded::read(name, text, &mut queries) {
                 Ok(loaded) => hypotheses.push(loaded),
                 Err(error) => tracing::error!("{error}; the hypothesis is left out"),
             }
@@ -102,11 +125,8 @@ impl Catalog {
 
     /// What applies to a text, best first by the middle of the expected range: at most eight a kernel, or those of the
     /// named kernel alone.
-    ///
-    /// # Errors
-    /// The text could not be parsed at all.
-    pub fn suggest(&self, text: &str, kernel: Option<&str>) -> Result<Vec<Hypothesis>, StageError> {
-        let code = parse(text)?;
+    pub fn suggest(&self, text: &str, kernel: Option<&str>) -> Vec<Hypothesis> {
+        let code = Code::parse(text);
         let mut all: Vec<Hypothesis> = self.look(&code, kernel).0.into_iter().map(|found| found.hypothesis).collect();
         all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
         let mut shown: Vec<Hypothesis> = Vec::new();
@@ -115,7 +135,12 @@ impl Catalog {
                 shown.push(hypothesis);
             }
         }
-        Ok(shown)
+        shown
+    }
+
+    /// The places of a text where a hypothesis' pattern is and its conditions do not hold.
+    pub fn ruled_out(&self, text: &str) -> Vec<RuledOut> {
+        self.look(&Code::parse(text), None).1
     }
 
     /// Carries out a hypothesis: one draft, or one for each value of a search.
@@ -123,17 +148,13 @@ impl Catalog {
     /// # Errors
     /// [`StageError::Unusable`] when the key does not apply to this text (any more), or no draft parses.
     pub fn apply(&self, text: &str, key: &str) -> Result<Vec<Draft>, StageError> {
-        let code = parse(text)?;
+        let code = Code::parse(text);
         let (found, ruled_out) = self.look(&code, None);
         let Some(found) = found.into_iter().find(|found| found.hypothesis.key == key) else {
             return Err(StageError::Unusable(not_there(key, &ruled_out)));
         };
-        let (drafts, failed): (Vec<_>, Vec<_>) = found
-            .offer
-            .changes
-            .iter()
-            .map(|change| write(&code, &change.edits, &change.report))
-            .partition(Result::is_ok);
+        let (drafts, failed): (Vec<_>, Vec<_>) =
+            found.offer.changes.iter().map(|change| write(&code, change)).partition(Result::is_ok);
         let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
         match failed.into_iter().find_map(Result::err) {
             Some(reason) if drafts.is_empty() => {
@@ -158,10 +179,6 @@ impl Catalog {
     }
 }
 
-pub(crate) fn parse(text: &str) -> Result<Code, StageError> {
-    Code::parse(text).map_err(|error| StageError::Unusable(format!("the text cannot be parsed: {error}")))
-}
-
 fn not_there(key: &str, ruled_out: &[RuledOut]) -> String {
     let name = key.split(':').next().unwrap_or(key);
     match ruled_out.iter().find(|ruling| ruling.name == name) {
@@ -171,25 +188,21 @@ fn not_there(key: &str, ruled_out: &[RuledOut]) -> String {
 }
 
 /// Makes a draft and reads it again: a change that leaves the text less readable than it was is none.
-fn write(code: &Code, edits: &[edit::Edit], report: &str) -> Result<Draft, String> {
-    let text = edit::apply(code.text(), edits).ok_or("two of its edits overlap")?;
-    let again = Code::parse(&text)?;
-    if text == code.text() {
+fn write(code: &Code, change: &Change) -> Result<Draft, String> {
+    let changed = apply_checked(code.syntax(), &change.edits).map_err(|error| error.to_string())?;
+    if **changed.text() == *code.text() {
         return Err("it would change nothing".into());
     }
-    if again.errors() > code.errors() {
-        return Err("the changed text does not parse".into());
-    }
-    Ok(Draft { text, report: report.to_owned() })
+    Ok(Draft { text: changed.text().to_string(), report: change.report.clone() })
 }
 
 impl Loaded {
-    fn read(name: &str, text: &str) -> Result<Self, String> {
+    fn read(name: &str, text: &str, queries: &mut Queries) -> Result<Self, String> {
         let entry = Entry::read(name, text)?;
-        let query = Query::new(&tree_sitter_cuda::LANGUAGE.into(), &entry.query)
-            .map_err(|error| format!("queries/catalog/{name}.toml: the query is wrong: {error}"))?;
+        let file = format!("queries/catalog/{name}.toml");
+        let query = queries.compiled(&entry.query).map_err(|error| format!("{file}: the query is wrong: {error}"))?;
         let rewrite = rewrites::named(&entry.rewrite)
-            .ok_or_else(|| format!("queries/catalog/{name}.toml: there is no rewrite `{}`", entry.rewrite))?;
+            .ok_or_else(|| format!("{file}: there is no rewrite `{}`", entry.rewrite))?;
         Ok(Self { entry, query, rewrite })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lab::Cancel;
 
-use crate::catalog::{Catalog, Found, RuledOut, parse};
+use crate::catalog::{Catalog, Code, Found, RuledOut};
 use crate::stages::{Design, DesignBrief, Designer, Finding, GainRange, Hypothesis, Population, StageError};
 
 /// Avenues listed at most.
@@ -34,7 +34,7 @@ impl Designer for CatalogDesigner {
         if cancel.is_cancelled() {
             return Err(StageError::Cancelled);
         }
-        let code = parse(&brief.base.text)?;
+        let code = Code::parse(&brief.base.text);
         let (found, ruled_out) = self.catalog.look(&code, brief.kernel);
         let open: Vec<Found> = found.into_iter().filter(|found| is_open(&found.hypothesis.key, brief)).collect();
         let avenues = avenues(&open, &ruled_out);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lab::Cancel;
 
-use crate::catalog::{Catalog, parse};
+use crate::catalog::{Catalog, Code};
 use crate::designer::has_failed;
 use crate::stages::{Member, Population, Selection, Selector, StageError};
 
@@ -23,8 +23,8 @@ impl CatalogSelector {
         Self { catalog }
     }
 
-    fn has_untried(&self, member: &Member, population: &Population) -> Result<bool, StageError> {
-        let code = parse(&member.text)?;
+    fn has_untried(&self, member: &Member, population: &Population) -> bool {
+        let code = Code::parse(&member.text);
         let tried = |key: &String| {
             member.steps.contains(key)
                 || has_failed(key, population)
@@ -33,7 +33,7 @@ impl CatalogSelector {
                     .iter()
                     .any(|other| other.parent == Some(member.id) && other.steps.last() == Some(key))
         };
-        Ok(self.catalog.look(&code, None).0.iter().any(|found| !tried(&found.hypothesis.key)))
+        self.catalog.look(&code, None).0.iter().any(|found| !tried(&found.hypothesis.key))
     }
 }
 
@@ -49,7 +49,7 @@ impl Selector for CatalogSelector {
             if cancel.is_cancelled() {
                 return Err(StageError::Cancelled);
             }
-            if self.has_untried(member, population)? {
+            if self.has_untried(member, population) {
                 base = Some(*member);
                 break;
             }

@@ -1,11 +1,13 @@
 //! A text under the catalog's eyes: its syntax tree, kernels and launches, and the questions that conditions ask of them.
 
-use tree_sitter::{Node, Parser, Tree};
+use std::ops::Range;
+
+use hip_syntax::{LaunchKind, Syntax};
+use tree_sitter::Node;
 
 /// A parsed source text.
-pub struct Code {
-    text: String,
-    tree: Tree,
+pub(crate) struct Code {
+    syntax: Syntax,
 }
 
 /// One `__global__` function with a body.
@@ -32,7 +34,7 @@ pub(crate) struct Param<'c> {
 /// One launch, by `<<<>>>` or `hipLaunchKernelGGL`.
 #[derive(Clone)]
 pub(crate) struct Launch<'c> {
-    pub(crate) kernel: &'c str,
+    /// The whole call.
     pub(crate) node: Node<'c>,
     pub(crate) grid: Node<'c>,
     pub(crate) block: Node<'c>,
@@ -43,60 +45,52 @@ pub(crate) struct Launch<'c> {
 
 impl Code {
     /// Parses a text. Broken text parses too; its unreadable parts are `ERROR` nodes.
-    ///
-    /// # Errors
-    /// A text that the parser refuses altogether, which its grammar version alone can cause.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut parser = Parser::new();
-        parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).map_err(|error| error.to_string())?;
-        let tree = parser.parse(text, None).ok_or("the parser gave no tree")?;
-        Ok(Self { text: text.to_owned(), tree })
+    pub(crate) fn parse(text: &str) -> Self {
+        Self { syntax: Syntax::parse(text) }
+    }
+
+    pub(crate) fn syntax(&self) -> &Syntax {
+        &self.syntax
     }
 
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        self.syntax.text()
     }
 
     pub(crate) fn root(&self) -> Node<'_> {
-        self.tree.root_node()
+        self.syntax.tree().root_node()
     }
 
     pub(crate) fn of(&self, node: Node<'_>) -> &str {
-        &self.text[node.byte_range()]
+        &self.text()[node.byte_range()]
     }
 
-    /// Number of unreadable places.
-    pub(crate) fn errors(&self) -> usize {
-        if !self.root().has_error() {
-            return 0;
-        }
-        everything(self.root()).into_iter().filter(|node| node.is_error() || node.is_missing()).count()
+    /// The innermost node with exactly these bytes.
+    pub(crate) fn node_at(&self, range: &Range<usize>) -> Option<Node<'_>> {
+        self.root().descendant_for_byte_range(range.start, range.end).filter(|node| node.byte_range() == *range)
     }
 
     /// Line of a byte, from 1.
     pub(crate) fn line(&self, byte: usize) -> u32 {
-        u32::try_from(self.text.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count() + 1).unwrap_or(u32::MAX)
+        self.syntax.line_of(byte)
     }
 
     /// The blanks that the line of a byte starts with.
     pub(crate) fn indent(&self, byte: usize) -> &str {
-        let start = self.text[..byte].rfind('\n').map_or(0, |at| at + 1);
-        let line = &self.text[start..];
+        let start = self.text()[..byte].rfind('\n').map_or(0, |at| at + 1);
+        let line = &self.text()[start..];
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// The kernels that have a body, in order.
+    /// The kernels whose structure can be read, in order.
     pub(crate) fn kernels(&self) -> Vec<Kernel<'_>> {
-        of_kind(self.root(), "function_definition").into_iter().filter_map(|node| self.kernel(node)).collect()
-    }
-
-    fn kernel<'c>(&'c self, node: Node<'c>) -> Option<Kernel<'c>> {
-        let is_kernel = children(node).into_iter().any(|child| self.of(child) == "__global__");
-        let declarator = of_kind(node.child_by_field_name("declarator")?, "function_declarator").first().copied()?;
-        let name = declarator.child_by_field_name("declarator")?;
-        let name = name.child_by_field_name("name").unwrap_or(name);
-        let body = node.child_by_field_name("body").filter(|body| body.kind() == "compound_statement")?;
-        is_kernel.then_some(Kernel { name: self.of(name), node, body })
+        let whole = self.syntax.kernels().iter().filter(|kernel| kernel.complete);
+        let kernel = |kernel: &'_ hip_syntax::Kernel| {
+            let body = self.node_at(&kernel.body).filter(|body| body.kind() == "compound_statement")?;
+            let node = body.parent().filter(|node| node.kind() == "function_definition" && !node.has_error())?;
+            Some((node, body))
+        };
+        whole.filter_map(|found| kernel(found).map(|(node, body)| Kernel { name: &found.name, node, body })).collect()
     }
 
     /// A kernel's parameters, in order.
@@ -115,45 +109,40 @@ impl Code {
         named_children(list).into_iter().filter_map(named).collect()
     }
 
-    /// The launches in order, of whatever kernel.
-    pub(crate) fn launches(&self) -> Vec<Launch<'_>> {
-        of_kind(self.root(), "call_expression").into_iter().filter_map(|node| self.launch(node)).collect()
-    }
-
-    /// The launches of one kernel.
+    /// Every launch of a kernel; none where there may be others than those that can be read: in macros, by pointers to the
+    /// kernel, or of another kernel by the same name.
     pub(crate) fn launches_of(&self, kernel: &str) -> Vec<Launch<'_>> {
-        self.launches().into_iter().filter(|launch| launch.kernel == kernel).collect()
+        let all = || self.syntax.launches().iter().filter(|launch| launch.kernel == kernel);
+        let is_one = self.syntax.kernels().iter().filter(|other| other.name == kernel).count() == 1;
+        let is_expected = |used: &Node<'_>| {
+            let is_launch = all().any(|launch| within(used, &launch.kernel_range));
+            is_launch || around(*used, &["function_declarator"]).is_some_and(|head| declared_name(head) == Some(*used))
+        };
+        let launches: Option<Vec<_>> = all().map(|launch| self.launch(launch)).collect();
+        let uses = self.uses(self.root(), kernel);
+        launches.filter(|_| is_one && uses.iter().all(is_expected)).unwrap_or_default()
     }
 
-    fn launch<'c>(&'c self, node: Node<'c>) -> Option<Launch<'c>> {
-        let function = node.child_by_field_name("function")?;
-        let arguments = named_children(node.child_by_field_name("arguments")?);
-        if let Some(configuration) = named_children(node).into_iter().find(|n| n.kind() == "kernel_call_syntax") {
-            let parts = named_children(configuration);
-            let (grid, block) = (*parts.first()?, *parts.get(1)?);
-            let kernel = self.function_name(function)?;
-            return Some(Launch { kernel, node, grid, block, shared: parts.get(2).copied(), arguments });
-        }
-        if self.of(function) != "hipLaunchKernelGGL" || arguments.len() < 5 {
+    fn launch<'c>(&'c self, launch: &'c hip_syntax::Launch) -> Option<Launch<'c>> {
+        if launch.in_macro || launch.kind == LaunchKind::Pointer {
             return None;
         }
+        let node = |range: &Range<usize>| self.node_at(range);
         Some(Launch {
-            kernel: self.function_name(arguments[0])?,
-            node,
-            grid: arguments[1],
-            block: arguments[2],
-            shared: Some(arguments[3]),
-            arguments: arguments[5..].to_vec(),
+            node: node(&launch.range)?,
+            grid: node(launch.grid.as_ref()?)?,
+            block: node(launch.block.as_ref()?)?,
+            shared: launch.shared.as_ref().and_then(node),
+            arguments: launch.args.iter().map(node).collect::<Option<_>>()?,
         })
     }
 
-    /// The plain name in `k`, `k<T>`, `ns::k<T>`, `(k<T>)` or `HIP_KERNEL_NAME(k<T>)`.
+    /// The plain name in `k`, `k<T>`, `ns::k<T>` or `(k<T>)`.
     fn function_name<'c>(&'c self, node: Node<'c>) -> Option<&'c str> {
         let inner = match node.kind() {
             "identifier" => return Some(self.of(node)),
             "template_function" | "qualified_identifier" => node.child_by_field_name("name")?,
             "parenthesized_expression" => node.named_child(0)?,
-            "call_expression" => node.child_by_field_name("arguments")?.named_child(0)?,
             _ => return None,
         };
         self.function_name(inner)
@@ -260,6 +249,19 @@ pub(crate) struct Local<'c> {
     /// Without it: the name with its `*` and `[]`.
     pub(crate) shape: Node<'c>,
     pub(crate) value: Option<Node<'c>>,
+}
+
+fn within(node: &Node<'_>, range: &Range<usize>) -> bool {
+    range.start <= node.start_byte() && node.end_byte() <= range.end
+}
+
+/// The name in a function's head, without template arguments and scopes.
+fn declared_name(head: Node<'_>) -> Option<Node<'_>> {
+    let mut name = head.child_by_field_name("declarator")?;
+    while let Some(inner) = name.child_by_field_name("name") {
+        name = inner;
+    }
+    Some(name)
 }
 
 fn first_identifier(node: Node<'_>) -> Option<Node<'_>> {

@@ -1,30 +1,31 @@
 //! Integer constants of a file: where they are defined, what they are worth, and where they are used.
 
+use std::ops::Range;
+
+use hip_syntax::{ConstantKind, Edit};
 use tree_sitter::Node;
 
-use super::code::{Code, around, of_kind};
-use super::edit::Edit;
+use super::code::{Code, around};
 
 /// A named integer that the file defines exactly once and never changes.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Constant<'c> {
     pub(crate) name: &'c str,
     pub(crate) value: i64,
-    /// The function that it is local to; `None` at file level.
-    pub(crate) scope: Option<Node<'c>>,
-    start: usize,
-    end: usize,
+    /// Whether it holds for the whole file.
+    pub(crate) is_global: bool,
+    range: Range<usize>,
 }
 
 impl Constant<'_> {
     /// Gives it another value.
     pub(crate) fn set(&self, value: i64) -> Edit {
-        Edit { range: self.start..self.end, text: value.to_string() }
+        Edit::replace(self.range.clone(), value.to_string())
     }
 
     /// Where its value stands.
     pub(crate) fn defined_at(&self) -> usize {
-        self.start
+        self.range.start
     }
 }
 
@@ -32,50 +33,31 @@ impl Constant<'_> {
 ///
 /// A name that is defined twice (`#ifdef`), assigned, or a template's parameter is no constant.
 pub(crate) fn find<'c>(code: &'c Code, name: &str, at: Node<'c>) -> Option<Constant<'c>> {
-    let function = around(at, &["function_definition"]);
-    function.and_then(|function| in_function(code, name, function)).or_else(|| at_file_level(code, name))
+    let here = |scope: &Option<Range<usize>>| scope.as_ref().is_none_or(|scope| scope.contains(&at.start_byte()));
+    let named = code.syntax().constants().iter().filter(|constant| constant.name == name && here(&constant.scope));
+    let width = |constant: &hip_syntax::Constant| constant.scope.as_ref().map_or(usize::MAX, |scope| scope.len());
+    let all: Vec<_> = named.collect();
+    let Some(narrowest) = all.iter().map(|constant| width(constant)).min() else {
+        return around(at, &["function_definition"]).and_then(|function| in_function(code, name, function));
+    };
+    let nearest: Vec<_> = all.into_iter().filter(|constant| width(constant) == narrowest).collect();
+    let [constant] = nearest.as_slice() else { return None };
+    let is_name = matches!(constant.kind, ConstantKind::Variable | ConstantKind::Define);
+    let is_undefined = constant.kind == ConstantKind::Define && code.text().contains(&format!("#undef {name}"));
+    (is_name && constant.is_literal && !is_undefined).then(|| Constant {
+        name: &constant.name,
+        value: constant.value,
+        is_global: constant.scope.is_none(),
+        range: constant.value_range.clone(),
+    })
 }
 
+/// A variable of a function that is not declared constant and yet never changed.
 fn in_function<'c>(code: &'c Code, name: &str, function: Node<'c>) -> Option<Constant<'c>> {
     let local = code.local(function, name)?;
     let changed = code.writes(function).iter().any(|write| write.name == name);
     let value = local.value.filter(|_| !changed)?;
-    Some(Constant {
-        name: local.name,
-        value: literal(code.of(value))?,
-        scope: Some(function),
-        start: value.start_byte(),
-        end: value.end_byte(),
-    })
-}
-
-fn at_file_level<'c>(code: &'c Code, name: &str) -> Option<Constant<'c>> {
-    let defined = of_kind(code.root(), "preproc_def").into_iter().filter_map(|node| defined(code, name, node));
-    let declared = code.locals(code.root()).into_iter().filter_map(|local| {
-        let fixed =
-            local.name == name && around(local.declaration, &["function_definition", "parameter_list"]).is_none();
-        let value = local.value.filter(|_| fixed && is_const(code, local.declaration))?;
-        let (start, end) = (value.start_byte(), value.end_byte());
-        Some(Constant { name: local.name, value: literal(code.of(value))?, scope: None, start, end })
-    });
-    let mut all = defined.chain(declared);
-    let first = all.next()?;
-    let again = all.next().is_some() || code.text().contains(&format!("#undef {name}"));
-    let is_parameter =
-        of_kind(code.root(), "template_parameter_list").into_iter().any(|list| code.mentions(list, name));
-    (!again && !is_parameter).then_some(first)
-}
-
-fn defined<'c>(code: &'c Code, name: &str, node: Node<'c>) -> Option<Constant<'c>> {
-    let found = node.child_by_field_name("name")?;
-    let value = node.child_by_field_name("value").filter(|_| code.of(found) == name)?;
-    let written = code.of(value).trim();
-    let start = value.start_byte() + code.of(value).find(written)?;
-    Some(Constant { name: code.of(found), value: literal(written)?, scope: None, start, end: start + written.len() })
-}
-
-fn is_const(code: &Code, declaration: Node<'_>) -> bool {
-    of_kind(declaration, "type_qualifier").into_iter().any(|q| ["const", "constexpr"].contains(&code.of(q)))
+    Some(Constant { name: local.name, value: literal(code.of(value))?, is_global: false, range: value.byte_range() })
 }
 
 /// The value of an integer literal such as `256`, `16u` or `0x20`.

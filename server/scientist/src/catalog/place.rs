@@ -1,9 +1,9 @@
 //! Where a query matched, and what a rewrite makes of it.
 
+use hip_syntax::Edit;
 use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
 
 use super::code::{Code, Kernel, inside};
-use super::edit::Edit;
 use super::entry::Entry;
 
 /// A match of an entry's query in a kernel.
@@ -18,11 +18,11 @@ impl<'c> Place<'c> {
     /// Every match of an entry's query in a kernel, in order of the text.
     pub(crate) fn all(code: &'c Code, kernel: Kernel<'c>, entry: &'c Entry, query: &'c Query) -> Vec<Self> {
         let mut cursor = QueryCursor::new();
-        let mut matches = cursor.matches(query, kernel.node, code.text().as_bytes());
+        let mut matches = cursor.matches(query, kernel.node, code.syntax().shadow().as_bytes());
         let mut places = Vec::new();
         while let Some(found) = matches.next() {
-            let captures: Vec<_> =
-                found.captures().iter().map(|c| (query.capture_names()[c.index as usize], c.node)).collect();
+            let name = |index: u32| query.capture_names()[index as usize];
+            let captures: Vec<_> = found.captures().iter().map(|capture| (name(capture.index), capture.node)).collect();
             if captures.iter().all(|(_, node)| inside(*node, kernel.node)) {
                 places.push(Self { code, kernel, entry, captures });
             }

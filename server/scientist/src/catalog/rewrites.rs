@@ -2,11 +2,16 @@
 
 mod block_size;
 mod coarsen;
+mod float_literals;
 mod launch_bounds;
 mod lds_padding;
+mod private_histogram;
+mod reciprocal;
 mod register_accumulator;
 mod restrict;
 mod split_accumulator;
+mod swap_axes;
+mod tile_size;
 mod wave_reduction;
 
 use super::{Rewrite, template};
@@ -22,12 +27,19 @@ macro_rules! files {
 files![
     "block-size",
     "coarsen",
+    "float-literals",
     "launch-bounds",
     "lds-padding",
+    "private-histogram",
+    "reciprocal",
+    "reciprocal-root",
     "redundant-barrier",
     "register-accumulator",
     "restrict",
     "split-accumulator",
+    "square-power",
+    "swap-axes",
+    "tile-size",
     "unroll",
     "wave-reduction",
 ];
@@ -38,11 +50,16 @@ pub(super) fn named(name: &str) -> Option<Rewrite> {
         "template" => template::rewrite,
         "block-size" => block_size::rewrite,
         "coarsen" => coarsen::rewrite,
+        "float-literals" => float_literals::rewrite,
         "launch-bounds" => launch_bounds::rewrite,
         "lds-padding" => lds_padding::rewrite,
+        "private-histogram" => private_histogram::rewrite,
+        "reciprocal" => reciprocal::rewrite,
         "register-accumulator" => register_accumulator::rewrite,
         "restrict" => restrict::rewrite,
         "split-accumulator" => split_accumulator::rewrite,
+        "swap-axes" => swap_axes::rewrite,
+        "tile-size" => tile_size::rewrite,
         "wave-reduction" => wave_reduction::rewrite,
         _ => return None,
     })

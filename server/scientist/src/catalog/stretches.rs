@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use super::code::{Code, Kernel, Local, around, children, declarators, everything, inside, named_children, of_kind};
-use super::edit::{Edit, apply_within};
+use super::edit::{replace, within};
 use super::place::{Refusal, ruled_out};
 use super::threads::Spread;
 
@@ -298,7 +299,7 @@ impl<'c> Printer<'_, 'c> {
                 return ruled_out(format!("`{}` cannot be declared as an array", code.of(local.declarator)));
             }
             let items = Edit::insert(local.identifier.end_byte(), format!("[{}]", self.factor));
-            let shape = apply_within(code.text(), local.shape.byte_range(), &[items]).unwrap_or_default();
+            let shape = within(code.text(), local.shape.byte_range(), &[items]);
             match local.value {
                 None => self.line(indent, &format!("{element} {shape};")),
                 Some(value) if is_zero(code.of(value)) && value.kind() == "initializer_list" => {
@@ -432,10 +433,10 @@ impl<'c> Printer<'_, 'c> {
             let text = code.of(node);
             match node.kind() {
                 "field_expression" if text == extent => {
-                    edits.push(Edit::replace(node, format!("({extent} * {})", self.factor)));
+                    edits.push(replace(node, format!("({extent} * {})", self.factor)));
                 }
                 "field_expression" if text == thread && in_items => {
-                    edits.push(Edit::replace(node, format!("({thread} + item * {extent})")));
+                    edits.push(replace(node, format!("({thread} + item * {extent})")));
                 }
                 "identifier" if in_items && of.private.contains(text) => {
                     edits.push(Edit::insert(node.end_byte(), "[item]"));
@@ -443,7 +444,7 @@ impl<'c> Printer<'_, 'c> {
                 _ => {}
             }
         }
-        apply_within(code.text(), range, &edits).unwrap_or_default()
+        within(code.text(), range, &edits)
     }
 }
 

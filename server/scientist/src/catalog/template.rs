@@ -1,9 +1,10 @@
 //! Rewrites that are data: texts filled with captures, under named conditions.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use super::code::{around, of_kind, statements};
-use super::edit::Edit;
+use super::edit::replace;
 use super::entry::{Template, Where};
 use super::loops::ForLoop;
 use super::place::{Change, Offer, Place, Refusal, Ruling, require, ruled_out};
@@ -43,7 +44,7 @@ fn fill(place: &Place<'_>, template: &Template, words: &[(String, String)]) -> R
     let text = place.fill(&template.text, words);
     let indent = place.code.indent(node.start_byte());
     Ok(match template.place {
-        Where::Replace => Edit::replace(node, text),
+        Where::Replace => replace(node, text),
         Where::Before => Edit::insert(node.start_byte(), format!("{text}\n{indent}")),
         Where::Remove => remove(place, node),
     })

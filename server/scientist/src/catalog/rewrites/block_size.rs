@@ -1,11 +1,11 @@
 //! Searches the number of threads in a block where one constant sets it.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::block::{Extents, mentions_through};
 use crate::catalog::code::{Code, Kernel, Launch, around, of_kind};
 use crate::catalog::constant::{self, Constant};
-use crate::catalog::edit::Edit;
 use crate::catalog::loops::ForLoop;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require, ruled_out};
 use crate::catalog::threads::Spread;
@@ -54,16 +54,17 @@ pub(super) fn the_constant<'c>(code: &'c Code, node: Node<'c>) -> Result<Constan
     }
     found.dedup_by_key(|constant| constant.name);
     match found.as_slice() {
-        [one] => Ok(*one),
+        [one] => Ok(one.clone()),
         [] => ruled_out("the block size is written as a number, not as a constant"),
         _ => ruled_out("the block size is made of several constants"),
     }
 }
 
 fn edits(code: &Code, constant: &Constant<'_>, value: i64) -> Vec<Edit> {
-    let bounds = of_kind(code.root(), "launch_bounds").into_iter().filter_map(|bounds| bounds.named_child(0));
-    let stale = bounds.filter(|bound| constant::literal(code.of(*bound)) == Some(constant.value));
-    std::iter::once(constant.set(value)).chain(stale.map(|bound| Edit::replace(bound, value.to_string()))).collect()
+    let bounds = code.syntax().kernels().iter().filter_map(|kernel| kernel.launch_bounds.as_ref()?.args.first());
+    let stale = bounds.filter(|bound| constant::literal(&code.text()[(*bound).clone()]) == Some(constant.value));
+    let stale = stale.map(|bound| Edit::replace(bound.clone(), value.to_string()));
+    std::iter::once(constant.set(value)).chain(stale).collect()
 }
 
 /// Checks every kernel that the constant means something to.
@@ -100,7 +101,7 @@ fn mentions_block(code: &Code, launch: &Launch<'_>) -> bool {
 }
 
 /// A number equal to the block size may mean it.
-fn check_literals(code: &Code, node: Node<'_>, constant: &Constant<'_>) -> Result<(), Refusal> {
+pub(super) fn check_literals(code: &Code, node: Node<'_>, constant: &Constant<'_>) -> Result<(), Refusal> {
     let same = |node: &Node<'_>| constant::literal(code.of(*node)).is_some_and(|value| value == constant.value);
     let found = of_kind(node, "number_literal").into_iter().any(|node| same(&node));
     require(!found, format!("{} also stands as a number in the kernel and may mean the block size", constant.value))?;
@@ -126,7 +127,7 @@ fn check_launch(code: &Code, launch: &Launch<'_>, constant: &Constant<'_>) -> Re
 }
 
 /// `/ 256` and `+ 255` in the host's code.
-fn check_divisions(code: &Code, function: Node<'_>, constant: &Constant<'_>) -> Result<(), Refusal> {
+pub(super) fn check_divisions(code: &Code, function: Node<'_>, constant: &Constant<'_>) -> Result<(), Refusal> {
     let means_it = |node: Node<'_>| {
         let (Some(operator), Some(right)) = (node.child_by_field_name("operator"), node.child_by_field_name("right"))
         else {
@@ -176,7 +177,7 @@ fn check_fixed_grid(code: &Code, kernel: &Kernel<'_>, constant: &Constant<'_>) -
 }
 
 /// The elements of pointer parameters that a kernel touches.
-fn global_places<'c>(code: &'c Code, kernel: &Kernel<'c>) -> Vec<Node<'c>> {
+pub(super) fn global_places<'c>(code: &'c Code, kernel: &Kernel<'c>) -> Vec<Node<'c>> {
     let params = code.params(kernel);
     let is_global = |node: &Node<'c>| {
         code.base(*node).is_some_and(|base| params.iter().any(|param| param.is_pointer && param.name == base))

@@ -6,11 +6,12 @@
 //! barrier becomes a loop over items, variables that live across stretches become arrays with one element an item, and
 //! barriers stay where they are, with a quarter of the threads to wait for.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
 use crate::catalog::code::{Code, Kernel, Launch, named_children, of_kind};
-use crate::catalog::edit::Edit;
+use crate::catalog::edit::replace;
 use crate::catalog::numbering;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::{Axis, BARRIER, Stretches};
@@ -24,7 +25,10 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         return Err(Refusal::NotHere);
     }
     let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not launched in this file, so its block cannot be changed with it")?;
+    require(
+        !launches.is_empty(),
+        "it is not known to be launched by this file alone, so its block cannot be changed with it",
+    )?;
     check_kernel(code, &kernel)?;
     let blocks = blocks(code, &launches)?;
     let axis = if blocks.iter().all(|block| block[1] > 1) { Axis::Y } else { Axis::X };
@@ -40,7 +44,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
 
     let stretches = Stretches::read(code, &kernel, axis)?;
     let changes = factors.into_iter().map(|factor| {
-        let mut edits = vec![Edit::replace(kernel.body, stretches.coarsened(factor)?)];
+        let mut edits = vec![replace(kernel.body, stretches.coarsened(factor)?)];
         edits.extend(launches.iter().map(|launch| divide(code, launch, axis, factor)));
         let report = format!(
             "Each thread of `{}` does the work of {factor} along {}; blocks have {factor} times fewer threads and the grid stays.",
@@ -76,15 +80,15 @@ fn divide(code: &Code, launch: &Launch<'_>, axis: Axis, factor: i64) -> Edit {
     let direct = block.child_by_field_name("arguments").or(block.child_by_field_name("value"));
     let extent = direct.and_then(|list| named_children(list).get(axis.index()).copied());
     match (is_dim3, extent) {
-        (true, Some(extent)) => Edit::replace(extent, divided(code, extent, factor)),
+        (true, Some(extent)) => replace(extent, divided(code, extent, factor)),
         (true, None) => {
             let part = |other: Axis| {
                 let divisor = if other == axis { format!(" / {factor}") } else { String::new() };
                 format!("{}.{}{divisor}", code.of(block), other.name())
             };
-            Edit::replace(block, format!("dim3({}, {}, {})", part(Axis::X), part(Axis::Y), part(Axis::Z)))
+            replace(block, format!("dim3({}, {}, {})", part(Axis::X), part(Axis::Y), part(Axis::Z)))
         }
-        (false, _) => Edit::replace(block, divided(code, block, factor)),
+        (false, _) => replace(block, divided(code, block, factor)),
     }
 }
 

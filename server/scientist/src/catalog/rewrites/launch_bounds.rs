@@ -1,9 +1,10 @@
 //! Tells the compiler the largest block that a kernel is launched with.
 
+use hip_syntax::Edit;
+
 use crate::catalog::block::Extents;
 use crate::catalog::code::{Code, Kernel, of_kind};
 use crate::catalog::constant;
-use crate::catalog::edit::Edit;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
@@ -14,7 +15,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         return Err(Refusal::NotHere);
     }
     let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not launched in this file, so its blocks are not known")?;
+    require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
     let blocks: Option<Vec<i64>> =
         launches.iter().map(|launch| Some(Extents::of_block(code, launch)?.values(code)?.iter().product())).collect();
     let Some(largest) = blocks.and_then(|blocks| blocks.into_iter().max()) else {
@@ -46,6 +47,6 @@ fn by_constant(code: &Code, kernel: &Kernel<'_>, largest: i64) -> Option<String>
     let block = Extents::of_block(code, launch)?;
     let [extent] = block.written.as_slice() else { return None };
     let constant = constant::find(code, code.of(*extent), *extent)?;
-    let is_seen = constant.scope.is_none() && constant.defined_at() < kernel.node.start_byte();
+    let is_seen = constant.is_global && constant.defined_at() < kernel.node.start_byte();
     (is_seen && constant.value == largest).then(|| constant.name.to_owned())
 }

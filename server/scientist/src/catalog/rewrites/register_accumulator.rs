@@ -1,9 +1,10 @@
 //! Keeps a sum in a register that a loop adds up in global memory.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::code::{Code, everything, of_kind};
-use crate::catalog::edit::Edit;
+use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
@@ -33,9 +34,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let indent = code.indent(node.start_byte());
     let mut edits = vec![Edit::insert(first.start_byte(), format!("{kind} "))];
     let both = of_kind(node, "subscript_expression").into_iter().chain(first.child_by_field_name("left"));
-    edits.extend(
-        both.filter(|found| code.of(*found) == code.of(target)).map(|found| Edit::replace(found, name.clone())),
-    );
+    edits.extend(both.filter(|found| code.of(*found) == code.of(target)).map(|found| replace(found, name.clone())));
     edits.push(Edit::insert(node.end_byte(), format!("\n{indent}{} = {name};", code.of(target))));
     let report = format!("`{}` is added up in `{name}` and stored once after the loop.", code.of(target));
     Ok(Offer::one(place, array, target, Change { edits, report }))

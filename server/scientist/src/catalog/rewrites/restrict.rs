@@ -1,9 +1,9 @@
 //! Promises that a kernel's pointers do not overlap, where its launches keep the promise.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::code::{Code, Launch, Param, around, of_kind};
-use crate::catalog::edit::Edit;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
@@ -15,7 +15,10 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         return Err(Refusal::NotHere);
     }
     let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not launched in this file, so what it is given is not known")?;
+    require(
+        !launches.is_empty(),
+        "it is not known to be launched by this file alone, so what it is given is not known",
+    )?;
     for launch in &launches {
         let arguments: Vec<Node<'_>> =
             pointers.iter().filter_map(|(index, _)| launch.arguments.get(*index).copied()).collect();

@@ -1,10 +1,11 @@
 //! Adds up in several variables, so that one addition need not wait for the other.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::code::{Code, everything, of_kind, statements};
 use crate::catalog::constant;
-use crate::catalog::edit::{Edit, apply_within};
+use crate::catalog::edit::{replace, within};
 use crate::catalog::loops::ForLoop;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
@@ -151,10 +152,10 @@ impl<'c> Accumulation<'c> {
         let mut edits: Vec<Edit> = code
             .uses(self.statement, self.counted.name)
             .into_iter()
-            .map(|used| Edit::replace(used, further.clone()))
+            .map(|used| replace(used, further.clone()))
             .collect();
-        edits.extend(code.uses(self.statement, self.sum).into_iter().map(|used| Edit::replace(used, sum)));
-        apply_within(code.text(), self.statement.byte_range(), &edits).unwrap_or_default()
+        edits.extend(code.uses(self.statement, self.sum).into_iter().map(|used| replace(used, sum)));
+        within(code.text(), self.statement.byte_range(), &edits)
     }
 
     /// What is replaced (the loop, and a `#pragma unroll` that was meant for it) and its indentation.

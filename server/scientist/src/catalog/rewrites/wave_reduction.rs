@@ -1,11 +1,12 @@
 //! Ends a reduction in LDS with shuffles within one wavefront.
 
+use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
 use crate::catalog::code::{Code, Kernel, inside, named_children, statements};
 use crate::catalog::constant;
-use crate::catalog::edit::Edit;
+use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::BARRIER;
 
@@ -54,7 +55,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     ];
     let indent = code.indent(tree.node.start_byte());
     let edits = vec![
-        Edit::replace(tree.condition, format!("{} >= warpSize", tree.stride)),
+        replace(tree.condition, format!("{} >= warpSize", tree.stride)),
         Edit::insert(tree.node.end_byte(), lines.join(&format!("\n{indent}"))),
     ];
     let report = format!("The last steps over `{array}` are shuffles within a wavefront.");
@@ -132,7 +133,7 @@ fn check_thread(code: &Code, kernel: &Kernel<'_>, thread: &str) -> Result<(), Re
 /// Each block must be a line of a power of two of threads, at least one wavefront, and the tree must start at its half.
 fn check_blocks(code: &Code, kernel: &Kernel<'_>, tree: &Tree<'_>) -> Result<(), Refusal> {
     let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not launched in this file, so its blocks are not known")?;
+    require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
     for launch in &launches {
         let Some([threads, 1, 1]) = Extents::of_block(code, launch).and_then(|block| block.values(code)) else {
             return Err(Refusal::RuledOut("the block of a launch is not a line made of constants".into()));

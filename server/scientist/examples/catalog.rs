@@ -1,0 +1,53 @@
+//! What the catalog makes of HIP files: `catalog FILE...` lists what applies and what is ruled out, `catalog FILE KEY` writes
+//! each draft beside the others in a folder, `catalog FILE KEY FOLDER`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use scientist::catalog::Catalog;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.as_slice() {
+        [file, key, folder] if key.contains(':') => write(file, key, Path::new(folder)),
+        files => files.iter().try_for_each(|file| list(file)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(file: &str) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("reading {file}: {error}"))
+}
+
+fn list(file: &str) -> Result<(), String> {
+    let text = read(file)?;
+    let catalog = Catalog::load();
+    for hypothesis in catalog.suggest(&text, None) {
+        let drafts = match catalog.apply(&text, &hypothesis.key) {
+            Ok(drafts) => format!("{} drafts", drafts.len()),
+            Err(error) => format!("NOT WRITTEN: {error}"),
+        };
+        println!("{file}:{}: {} ({}; {drafts})", hypothesis.line, hypothesis.key, hypothesis.title);
+    }
+    for ruling in catalog.ruled_out(&text) {
+        println!("{file}: ruled out, {} in {}: {}", ruling.name, ruling.kernel, ruling.reason);
+    }
+    Ok(())
+}
+
+fn write(file: &str, key: &str, folder: &Path) -> Result<(), String> {
+    let drafts = Catalog::load().apply(&read(file)?, key).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
+    for (number, draft) in drafts.iter().enumerate() {
+        let path = folder.join(format!("{number}.hip"));
+        std::fs::write(&path, &draft.text).map_err(|error| format!("writing {}: {error}", path.display()))?;
+        println!("{}: {}", path.display(), draft.report);
+    }
+    Ok(())
+}

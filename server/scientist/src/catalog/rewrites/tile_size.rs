@@ -1,0 +1,109 @@
+//! Searches the constant that sets the size of tiles in LDS and of the block that fills them.
+
+use tree_sitter::Node;
+
+use crate::catalog::block::{Extents, mentions_through};
+use crate::catalog::code::{Code, Kernel, around, of_kind};
+use crate::catalog::constant::{self, Constant};
+use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
+
+use super::block_size::{check_divisions, check_literals, global_places};
+use super::lds_padding::{LDS_BYTES, element_bytes};
+
+pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
+    let (code, name) = (place.code, place.text("size")?);
+    let constant = constant::find(code, name, place.capture("size")?).filter(|constant| constant.is_global);
+    let constant = constant.ok_or(Refusal::NotHere)?;
+    let users: Vec<Kernel<'_>> = code
+        .kernels()
+        .into_iter()
+        .filter(|kernel| code.mentions(kernel.node, name) || is_launched_by(code, kernel, name))
+        .collect();
+    let mut sets_block = false;
+    for kernel in &users {
+        sets_block |= check_user(code, kernel, &constant)?;
+    }
+    if !sets_block {
+        return Err(Refusal::NotHere);
+    }
+    let is_general = is_general(code, &users, &constant);
+    let fits = |value: i64| users.iter().all(|kernel| fits(code, kernel, name, value));
+    let is_safe = |value: i64| value != constant.value && (is_general || constant.value % value == 0);
+    let values: Vec<i64> = place.entry.search.iter().copied().filter(|value| is_safe(*value) && fits(*value)).collect();
+    require(!values.is_empty(), format!("no other value of `{name}` is known to fit"))?;
+    let only =
+        if is_general { "" } else { "; larger tiles were left out, for the problem may not be a multiple of them" };
+    let changes = values.into_iter().map(|value| Change {
+        edits: vec![constant.set(value)],
+        report: format!("Set `{name}` from {} to {value}{only}.", constant.value),
+    });
+    let offer = Offer::several(place, name, place.capture("size")?, changes.collect());
+    Ok(offer.word("constant", name).word("present", constant.value.to_string()))
+}
+
+fn is_launched_by(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
+    code.launches_of(kernel.name).iter().any(|launch| mentions_through(code, launch.node, name))
+}
+
+/// Checks that a kernel and its launches follow the constant, and says whether it sets the block.
+fn check_user(code: &Code, kernel: &Kernel<'_>, constant: &Constant<'_>) -> Result<bool, Refusal> {
+    check_literals(code, kernel.body, constant)?;
+    let launches = code.launches_of(kernel.name);
+    require(!launches.is_empty(), "a kernel that uses it is not known to be launched by this file alone")?;
+    let mut sets_block = false;
+    for launch in &launches {
+        let block = Extents::of_block(code, launch).filter(|block| block.values(code).is_some());
+        let Some(block) = block else {
+            return Err(Refusal::RuledOut("the block of a launch is not made of constants".into()));
+        };
+        let by_block = block.mention(code, constant.name);
+        let by_grid = mentions_through(code, launch.grid, constant.name);
+        require(by_block && by_grid, format!("a launch does not follow `{}` with both grid and block", constant.name))?;
+        sets_block |= by_block;
+        check_divisions(code, around(launch.node, &["function_definition"]).unwrap_or(launch.node), constant)?;
+        let dynamic = launch.shared.filter(|shared| constant::value(code, *shared) != Some(0));
+        let follows = dynamic.is_none_or(|shared| mentions_through(code, shared, constant.name));
+        require(follows, "the dynamic shared memory of a launch does not follow it")?;
+    }
+    Ok(sets_block)
+}
+
+/// Whether blocks and LDS stay within what a device has.
+fn fits(code: &Code, kernel: &Kernel<'_>, name: &str, value: i64) -> bool {
+    let blocks = code.launches_of(kernel.name).into_iter().all(|launch| {
+        let Some(block) = Extents::of_block(code, &launch) else { return false };
+        let extents: Option<Vec<i64>> =
+            block.written.iter().map(|node| constant::value_if(code, *node, name, value)).collect();
+        extents.is_some_and(|extents| {
+            extents.iter().all(|extent| *extent > 0) && (32..=1024).contains(&extents.iter().product::<i64>())
+        })
+    });
+    let arrays = of_kind(kernel.body, "declaration").into_iter().filter(|node| code.of(*node).contains("__shared__"));
+    let bytes: Option<i64> = arrays
+        .map(|declaration| {
+            let sizes = of_kind(declaration, "array_declarator")
+                .into_iter()
+                .filter_map(|array| array.child_by_field_name("size"));
+            let elements: Option<i64> = sizes.map(|size| constant::value_if(code, size, name, value)).product();
+            elements.map(|elements| elements * element_bytes(code.type_of(declaration)))
+        })
+        .sum();
+    blocks && bytes.is_some_and(|bytes| bytes <= LDS_BYTES)
+}
+
+/// Whether the kernels take problems that are no multiple of the tile: every division by it rounds up, and every access
+/// to global memory stands under a condition.
+fn is_general(code: &Code, users: &[Kernel<'_>], constant: &Constant<'_>) -> bool {
+    let rounds_up = |node: &Node<'_>| {
+        let by_it = node.child_by_field_name("right").is_some_and(|right| code.of(right) == constant.name);
+        let is_division =
+            node.child_by_field_name("operator").is_some_and(|operator| code.of(operator) == "/") && by_it;
+        let above = node.child_by_field_name("left").map(|left| code.of(left).split_whitespace().collect::<String>());
+        let less_one = [format!("{}-1", constant.name), format!("({}-1)", constant.name)];
+        !is_division || above.is_some_and(|above| less_one.iter().any(|end| above.contains(end.as_str())))
+    };
+    let guarded = |node: Node<'_>| around(node, &["if_statement", "conditional_expression"]).is_some();
+    let leaves_early = |kernel: &Kernel<'_>| !of_kind(kernel.body, "return_statement").is_empty();
+    of_kind(code.root(), "binary_expression").iter().all(rounds_up)
+        && users.iter().all(|kernel| leaves_early(kernel) || global_places(code, kernel).into_iter().all(guarded))
+}
