@@ -12,9 +12,13 @@ pub(super) fn diagnostics(output: &str, sources: &Sources, ours: &Path) -> Vec<D
     let mut list: Vec<Diagnostic> = Vec::new();
     for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.severity != "note") {
         let notes = messages[index + 1..].iter().take_while(|next| next.severity == "note");
-        if let Some(diagnostic) = relate(message, notes, sources, ours)
-            && !list.contains(&diagnostic)
-        {
+        let Some((diagnostic, is_direct)) = relate(message, notes, sources, ours) else { continue };
+        let same_place = |other: &Diagnostic| {
+            (&other.file, other.line, other.column) == (&diagnostic.file, diagnostic.line, diagnostic.column)
+        };
+        // What a library says about the same place after the compiler did is an echo.
+        let is_echo = !is_direct && list.iter().any(same_place);
+        if !is_echo && !list.contains(&diagnostic) {
             list.push(diagnostic);
         }
     }
@@ -22,13 +26,13 @@ pub(super) fn diagnostics(output: &str, sources: &Sources, ours: &Path) -> Vec<D
     list
 }
 
-/// The message at its place in the user's files: where it is, else where the code that it is about was asked for.
+/// The message at its place in the user's files: where it is (`true`), else where the code that it is about was asked for.
 fn relate<'a>(
     message: &Message,
     mut notes: impl Iterator<Item = &'a Message>,
     sources: &Sources,
     ours: &Path,
-) -> Option<Diagnostic> {
+) -> Option<(Diagnostic, bool)> {
     let is_users = |file: &Path| !file.as_os_str().is_empty() && !file.starts_with("/usr") && !file.starts_with(ours);
     let (file, line, column) = if is_users(&message.file) {
         (message.file.clone(), message.line, message.column)
@@ -42,7 +46,10 @@ fn relate<'a>(
         (sources.main.clone(), 0, 0)
     };
     let column = sources.original_column(&file, line, column);
-    Some(Diagnostic { file, line, column, severity: message.severity.clone(), message: in_users_words(&message.text) })
+    let is_direct = is_users(&message.file);
+    let message =
+        Diagnostic { file, line, column, severity: message.severity.clone(), message: in_users_words(&message.text) };
+    Some((message, is_direct))
 }
 
 /// What the user wrote stands behind the runtime's names: says that instead.
