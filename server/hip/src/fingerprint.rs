@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::code::Code;
 use crate::items::{Item, ItemKind};
-use crate::lexer::{Directive, DirectiveKind, Token, TokenKind};
+use crate::lexer::{Directive, DirectiveKind, Token};
 
 /// Hash of the tokens (no comments, no white space) of a kernel and of what it uses in the file: functions, types,
 /// macros, constants, globals, and the conditions they stand under.
@@ -130,7 +130,8 @@ impl<'a> Uses<'a> {
 
     fn hash(&self, part: Part, hasher: &mut blake3::Hasher) {
         for directive in self.conditions(part) {
-            self.hash_tokens(&self.code.lexed.directives[directive].tokens, hasher);
+            let tokens: Vec<Token> = directive_tokens(&self.code.lexed.directives[directive]).collect();
+            self.hash_tokens(&tokens, hasher);
         }
         match part {
             Part::Item(_) => self.hash_tokens(&self.tokens(part), hasher),
@@ -196,11 +197,9 @@ impl<'a> Uses<'a> {
     }
 }
 
+/// Keyword and tokens of a directive: `#ifdef` turned into `#ifndef` is a change.
 fn directive_tokens(directive: &Directive) -> impl Iterator<Item = Token> {
-    // The keyword counts too: `#if` turned into `#ifdef` is a change. It follows the `#` directly but for white space.
-    let hash =
-        Token { kind: TokenKind::Punct, start: directive.range.start as u32, end: directive.range.start as u32 + 1 };
-    std::iter::once(hash).chain(directive.tokens.iter().copied())
+    directive.keyword.into_iter().chain(directive.tokens.iter().copied())
 }
 
 /// Names besides the first that an item introduces: enumerators, further declarators, `typedef struct {...} name`.

@@ -270,6 +270,7 @@ impl Finder<'_> {
             }
             brace = code.skip(brace);
         }
+        code.token(brace)?;
         let mut head = marker;
         while head > 0 && (code.is_identifier(head - 1) || code.kind(head - 1) == Some(TokenKind::Str)) {
             head -= 1;

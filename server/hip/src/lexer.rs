@@ -61,6 +61,8 @@ pub(crate) struct Directive {
     pub kind: DirectiveKind,
     /// From the `#` to the end of the logical line, the line break left out.
     pub range: Range<usize>,
+    /// `define`, `if`, ...; none for a lone `#`.
+    pub keyword: Option<Token>,
     /// What follows the keyword.
     pub tokens: Vec<Token>,
     /// Index of the first code token after the directive.
@@ -168,8 +170,7 @@ impl Lexer<'_> {
             tokens.push(token);
             end = token.end as usize;
         }
-        let keyword = tokens.first().map_or("", |t| t.text(self.text));
-        let kind = match keyword {
+        let kind = match tokens.first().map_or("", |t| t.text(self.text)) {
             "define" => DirectiveKind::Define,
             "undef" => DirectiveKind::Undef,
             "if" | "ifdef" | "ifndef" => DirectiveKind::If,
@@ -179,10 +180,8 @@ impl Lexer<'_> {
             "include" | "include_next" | "import" => DirectiveKind::Include,
             _ => DirectiveKind::Other,
         };
-        if !tokens.is_empty() {
-            tokens.remove(0);
-        }
-        Directive { kind, range: hash.start as usize..end, tokens, before }
+        let keyword = (!tokens.is_empty()).then(|| tokens.remove(0));
+        Directive { kind, range: hash.start as usize..end, keyword, tokens, before }
     }
 
     fn skip_line_comment(&mut self) {

@@ -68,7 +68,8 @@ pub(crate) fn position(rope: &Rope, at: usize, encoding: PositionEncoding) -> Po
     let mut column = 0;
     for character in rope.line(line).chars() {
         byte += character.len_utf8();
-        if byte > at {
+        // Within a line break is where the line ends.
+        if byte > at || matches!(character, '\n' | '\r') {
             break;
         }
         column += encoding.width(character);

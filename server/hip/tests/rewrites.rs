@@ -1,0 +1,92 @@
+//! Edits, and the rewrite for the CPU.
+#![allow(clippy::unwrap_used)]
+
+use hip_syntax::Syntax;
+use hip_syntax::rewrite::{self, Edit, EditError};
+
+#[test]
+fn edits_apply_in_order_and_refuse_overlap() {
+    let edits = [Edit::insert(3, "Y"), Edit::replace(0..1, "A"), Edit::insert(3, "Z"), Edit::replace(1..2, "")];
+    assert_eq!(rewrite::apply("abcd", &edits).unwrap(), "AcYZd");
+    let overlap = rewrite::apply("abcd", &[Edit::replace(0..2, ""), Edit::replace(1..3, "")]);
+    assert_eq!(overlap, Err(EditError::Overlap { first: 0..2, second: 1..3 }));
+    assert!(matches!(rewrite::apply("\u{1f600}", &[Edit::insert(1, "")]), Err(EditError::Outside { .. })));
+    assert!(matches!(rewrite::apply("a", &[Edit::insert(2, "")]), Err(EditError::Outside { .. })));
+}
+
+#[test]
+fn a_rewrite_that_breaks_the_text_is_refused() {
+    let syntax = Syntax::parse("__global__ void k(int* a) {\n  a[0] = 1;\n}\n");
+    let value = syntax.text().find('1').unwrap();
+    let good = rewrite::apply_checked(&syntax, &[Edit::replace(value..value + 1, "2 + 3")]).unwrap();
+    assert!(good.text().contains("2 + 3"));
+    for wrong in ["(2", "2 +", "}"] {
+        let result = rewrite::apply_checked(&syntax, &[Edit::replace(value..value + 1, wrong)]);
+        assert!(matches!(result, Err(EditError::Broken { .. })), "{wrong}: {result:?}");
+    }
+}
+
+const KERNELS: &str = "template <class T, int N = 1> __global__ void loop(T* a) { a[threadIdx.x] = 1; }\n\
+    __global__ void fiber(int* a) { __syncthreads(); }\nnamespace n { __global__ void inner() {} }\n";
+
+/// Rewrites `code` after the kernels and compares.
+fn check(code: &str, expect: &str) {
+    let text = format!("{KERNELS}{code}");
+    let rewritten = rewrite::cpu(&Syntax::parse(text.as_str()));
+    assert_eq!(rewritten.text.strip_prefix(KERNELS).unwrap(), expect);
+}
+
+#[test]
+fn launches_become_macros() {
+    for (code, expect) in [
+        ("loop<float><<<g, b, sh, st>>>(a);", "KS_LAUNCH_LOOP((loop<float>), (g, b, sh, st), (a));"),
+        ("loop<A<B<int>>, 2><<<dim3(1, 2), b>>>(a);", "KS_LAUNCH_LOOP((loop<A<B<int>>, 2>), (dim3(1, 2), b), (a));"),
+        ("fiber<<<1,\n  2>>>\n  (a);", "KS_LAUNCH_FIBERS((fiber), (1,\n  2), \n  (a));"),
+        ("n::inner<<<1, sizeof(A<B<C>>)>>>();", "KS_LAUNCH_LOOP((n::inner), (1, sizeof(A<B<C>>)), ());"),
+        ("unknown<<<1, 2>>>(a);", "KS_LAUNCH_FIBERS((unknown), (1, 2), (a));"),
+        ("(loop<int>)<<<1, 2>>>(a);", "KS_LAUNCH_LOOP(((loop<int>)), (1, 2), (a));"),
+        ("auto f = [&] { fiber<<<1, 2>>>(a); };", "auto f = [&] { KS_LAUNCH_FIBERS((fiber), (1, 2), (a)); };"),
+        ("hipLaunchKernelGGL(fiber, g, b, 0, s, a, b);", "KS_LAUNCH_FIBERS((fiber), ( g, b, 0, s), ( a, b));"),
+        (
+            "hipLaunchKernelGGL(HIP_KERNEL_NAME(loop<int, 2>), dim3(1), dim3(2), 0, 0, a);",
+            "KS_LAUNCH_LOOP((HIP_KERNEL_NAME(loop<int, 2>)), ( dim3(1), dim3(2), 0, 0), ( a));",
+        ),
+        ("hipLaunchKernelGGL(n::inner, 1, 2, 0, 0);", "KS_LAUNCH_LOOP((n::inner), ( 1, 2, 0, 0), ());"),
+        (
+            "#define RUN(k, x) \\\n  k<<<1, 2>>>(x)\nRUN(loop, a);",
+            "#define RUN(k, x) \\\n  KS_LAUNCH_FIBERS((k), (1, 2), (x))\nRUN(loop, a);",
+        ),
+        ("a << b; c >> d; std::cout << (1 < 2) << x;", "a << b; c >> d; std::cout << (1 < 2) << x;"),
+    ] {
+        check(code, expect);
+    }
+}
+
+#[test]
+fn dynamic_shared_memory_becomes_a_macro() {
+    for (code, expect) in [
+        ("void f() { extern __shared__ float x[]; }", "void f() { KS_DYNAMIC_SHARED((  float ), x); }"),
+        (
+            "extern __shared__ __align__(16) unsigned char x[ ];",
+            "KS_DYNAMIC_SHARED((  __align__(16) unsigned char ), x );",
+        ),
+        ("__shared__ int y[4];", "__shared__ int y[4];"),
+    ] {
+        check(code, expect);
+    }
+}
+
+#[test]
+fn positions_lead_back() {
+    let text = "__global__ void k(int* a) {}\nvoid f() { k<<<1, 2>>>(a); int b; }\n";
+    let rewritten = rewrite::cpu(&Syntax::parse(text));
+    for word in ["k(int", "a); int", "a)) ; int", "int b", "1, 2", "void f"] {
+        let Some(at) = rewritten.text.find(word) else { continue };
+        let original = rewritten.original_offset(at);
+        assert_eq!(text.as_bytes()[original], word.as_bytes()[0], "{word}");
+    }
+    let column = rewritten.text.lines().nth(1).unwrap().find("int b").unwrap() as u32 + 1;
+    assert_eq!(rewritten.original_column(2, column), text.lines().nth(1).unwrap().find("int b").unwrap() as u32 + 1);
+    assert_eq!(rewritten.original_column(1, 5), 5);
+    assert_eq!(rewritten.original_column(99, 5), 5);
+}
