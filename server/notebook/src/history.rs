@@ -26,12 +26,18 @@ pub struct HistoryPoint {
 }
 
 impl Notebook {
-    /// Every time of a kernel in a file, on every device, oldest first.
+    /// Every time of a kernel in a file, on every device, oldest first. The name may come with namespaces and template
+    /// arguments; without namespaces it stands for the kernel of that name in any of them.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn history(&self, file: &Path, kernel: &str) -> Result<Vec<HistoryPoint>, NotebookError> {
-        self.points("m.file = ?1 AND k.kernel = ?2", params![path_text(file), bare_name(kernel)])
+        let asked = kernel.split('<').next().unwrap_or(kernel).trim();
+        let bare = bare_name(kernel);
+        self.points(
+            "m.file = ?1 AND (k.kernel IN (?2, ?3) OR ?2 = ?3 AND substr(k.kernel, -length(?3) - 2) = '::' || ?3)",
+            params![path_text(file), asked, bare],
+        )
     }
 
     /// Every time measured of code with this fingerprint, in whatever file it stood, oldest first.

@@ -203,7 +203,8 @@ mod tests {
 
     #[test]
     fn every_error_of_sqlite_that_a_user_can_mend_says_how() {
-        let cases: [(&str, fn(&Connection) -> rusqlite::Result<()>, &str); 2] = [
+        type Restrict = fn(&Connection) -> rusqlite::Result<()>;
+        let cases: [(&str, Restrict, &str); 2] = [
             ("max_page_count", |c| c.pragma_update_and_check(None, "max_page_count", 1, |_| Ok(())), "free some space"),
             ("query_only", |c| c.pragma_update(None, "query_only", true), "Make the file and its folder writable"),
         ];

@@ -42,7 +42,7 @@ impl FromSql for TextHash {
 /// One kernel of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelFingerprint {
-    /// The kernel's name, without template arguments.
+    /// The kernel's name with its namespaces, without template arguments.
     pub kernel: String,
     /// Hash over the tokens of the kernel and of what it uses in the file.
     pub fingerprint: String,

@@ -6,7 +6,7 @@ mod samples;
 use std::path::Path;
 use std::time::Duration;
 
-use lab::{Failure, Verdict};
+use lab::{Failure, TimeReport, Verdict};
 use notebook::{
     ExperimentKind, ExperimentOutcome, MeasuredCode, NewCandidate, NewFinding, Notebook, NotebookError, RunChange,
     RunState, Spent,
@@ -194,6 +194,29 @@ fn history_follows_the_fingerprint_and_not_the_text_around_it() {
     assert_eq!(notebook.history(file, "gemm<int>").unwrap().len(), 7);
     assert!(notebook.history(file, "other").unwrap().is_empty());
     assert_eq!(notebook.measurement(ids[1]).unwrap().fingerprint, None);
+}
+
+#[test]
+fn history_knows_a_kernel_with_and_without_its_namespaces() {
+    let (_folder, notebook) = fresh();
+    let file = Path::new(FILE);
+    let kernels = ["a::gemm", "b::gemm", "gem_m", "gemXm"]
+        .map(|name| notebook::KernelFingerprint { kernel: name.into(), fingerprint: name.to_uppercase() });
+    let report = TimeReport { kernels: Vec::new(), ..report() };
+    let code = MeasuredCode { text: TEXT, kernels: &kernels };
+    notebook.record_times(file, code, &report, 1, Duration::ZERO).unwrap();
+    notebook.record_comparison(file, code, code, &comparison(), Duration::ZERO).unwrap();
+    let check = |asked: &str, expected: &[&str]| {
+        let mut found: Vec<String> =
+            notebook.history(file, asked).unwrap().into_iter().filter_map(|p| p.measurement.fingerprint).collect();
+        found.sort();
+        found.dedup();
+        assert_eq!(found, expected, "{asked}");
+    };
+    check("gemm", &["A::GEMM", "B::GEMM"]);
+    check("a::gemm<float>", &["A::GEMM"]);
+    check("gem_m", &["GEM_M"]);
+    check("emm", &[]);
 }
 
 #[test]

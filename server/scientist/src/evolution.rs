@@ -45,7 +45,7 @@ use notebook::{NewRun, Notebook, RunChange, RunId, RunState};
 use serde_json::Value;
 
 use self::event::{EndState, Event, Finished};
-pub use self::identity::Identity;
+pub use self::identity::{Identity, kernels};
 use self::session::{Counts, Session};
 use crate::budget::{Account, Clock, Meter, Watch, free_of_charge, steady_clock};
 use crate::evaluation::Evaluator;

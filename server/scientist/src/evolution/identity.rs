@@ -1,5 +1,6 @@
 //! Whether two versions of a source say the same.
 
+use hip_syntax::Syntax;
 use notebook::KernelFingerprint;
 
 /// What a version of a source is, apart from its formatting.
@@ -15,7 +16,16 @@ pub struct Identity {
 /// The identity of a text.
 pub(crate) fn of(text: &str) -> Identity {
     let whole = blake3::hash(without_formatting(text).as_bytes()).to_hex().to_string();
-    Identity { whole, kernels: Vec::new() }
+    Identity { whole, kernels: kernels(text) }
+}
+
+/// The kernels of a text, as the notebook keeps them.
+pub fn kernels(text: &str) -> Vec<KernelFingerprint> {
+    let fingerprint = |kernel: &hip_syntax::Kernel| KernelFingerprint {
+        kernel: kernel.qualified_name.clone(),
+        fingerprint: kernel.fingerprint.to_string(),
+    };
+    Syntax::parse(text).kernels().iter().map(fingerprint).collect()
 }
 
 /// A text without comments and with every run of white space as one blank; a line break stays a line break, because
