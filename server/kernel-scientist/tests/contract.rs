@@ -15,7 +15,10 @@ fn field_names(value: &Value) -> Vec<&str> {
 #[test]
 fn kernels_lists_names_and_lines_from_one() {
     let run = Run::in_folder();
-    run.file("two.hip", "__global__ void a(int *x) {\n  x[0] = 1;\n}\n\ntemplate <class T>\n__global__ void b(T *x) {}\n");
+    run.file(
+        "two.hip",
+        "__global__ void a(int *x) {\n  x[0] = 1;\n}\n\ntemplate <class T>\n__global__ void b(T *x) {}\n",
+    );
     let done = run.program(["kernels", "two.hip", "--json"]);
     assert_eq!(done.status, 0, "{done:?}");
     let kernels: Vec<Value> = done.json()["kernels"]

@@ -30,7 +30,7 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     generations: u32,
     /// Most seconds, the confirmation of the winner included.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     max_time: Option<f64>,
     /// Who thinks up and writes the experiments [default: the settings' provider, else the rule-based catalog].
     #[arg(long, value_name = "P")]

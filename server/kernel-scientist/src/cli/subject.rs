@@ -24,7 +24,7 @@ pub struct SubjectArgs {
     #[arg(long, value_name = "TOML")]
     benchmark: Option<PathBuf>,
     /// Most seconds that one run of the code may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds, allow_negative_numbers = true)]
     timeout: f64,
     /// Most MiB of memory that one run may take.
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(64..))]

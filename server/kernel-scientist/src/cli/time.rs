@@ -20,7 +20,7 @@ pub struct TimeArgs {
     #[arg(long, value_name = "OTHER")]
     against: Option<PathBuf>,
     /// Most seconds to sample.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.6, value_parser = super::subject::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.6, value_parser = super::subject::seconds, allow_negative_numbers = true)]
     budget: f64,
     /// Seed of the inputs and of the order of runs [default: drawn anew].
     #[arg(long)]

@@ -17,8 +17,10 @@ struct Scale {
 }
 
 impl Scale {
+    /// The position of a value; what lies outside of the scale, or is no number, stands at an end.
     fn at(self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low).max(f64::MIN_POSITIVE);
+        let share = if share.is_nan() { 0.0 } else { share };
         rounded(self.from + share.clamp(0.0, 1.0) * (self.to - self.from))
     }
 
@@ -88,7 +90,7 @@ pub fn timings(report: &ReportData, winner: Option<u32>) -> Vec<TimingPanel> {
 }
 
 fn timing_panel(report: &ReportData, shape: &str, winner: Option<u32>) -> TimingPanel {
-    let (width, height, left, right, top, base) = (460.0, 230.0, 58.0, 448.0, 12.0, 200.0);
+    let (width, height, left, right, top, base) = (460.0, 238.0, 58.0, 448.0, 12.0, 200.0);
     let timed: Vec<_> = report
         .candidates
         .iter()
@@ -214,7 +216,9 @@ pub fn predictions(report: &ReportData) -> Option<Predictions> {
         .collect();
     let values = judged.iter().flat_map(|experiment| {
         let (min, max) = experiment.gain.unwrap_or_default();
-        let measured = experiment.speed.map(|speed| [percent(speed.low), percent(speed.high)]);
+        let measured = experiment.speed.map(|speed| {
+            [speed.ratio, speed.low, speed.high].into_iter().filter(|ratio| is_bounded(*ratio)).map(percent)
+        });
         [min, max].into_iter().chain(measured.into_iter().flatten())
     });
     let (low, high) = values.fold((0.0_f64, 1.0_f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -274,6 +278,21 @@ pub fn signed(percent: f64) -> String {
     }
 }
 
+/// Whether an end of an interval says anything: too few samples leave it open, at the largest number there is.
+fn is_bounded(ratio: f64) -> bool {
+    ratio.is_finite() && ratio < 1000.0
+}
+
+/// `1.20 to 1.26`; `below 1.26`, `above 1.20` and `unknown` where an end is open.
+pub fn interval(speed: &SpeedRatio) -> String {
+    match (speed.low > 0.0, is_bounded(speed.high)) {
+        (true, true) => format!("{:.2} to {:.2}", speed.low, speed.high),
+        (true, false) => format!("above {:.2}", speed.low),
+        (false, true) => format!("below {:.2}", speed.high),
+        (false, false) => "unknown".into(),
+    }
+}
+
 /// The confirmed ratio of each shape and of all, on one scale.
 #[derive(Debug, Serialize)]
 pub struct Forest {
@@ -303,7 +322,7 @@ pub fn forest(confirmation: &Confirmation) -> Forest {
     let width = 220.0;
     let speeds = || confirmation.shapes.iter().map(|shape| shape.speed).chain([confirmation.speed]);
     let low = speeds().map(|speed| speed.low).fold(1.0, f64::min);
-    let high = speeds().map(|speed| speed.high).fold(1.0, f64::max);
+    let high = speeds().map(|speed| speed.high).filter(|high| is_bounded(*high)).fold(1.0, f64::max);
     let margin = (high - low).max(0.02) * 0.06;
     let scale = Scale { low: low - margin, high: high + margin, from: 4.0, to: width - 4.0 };
     let row = |name: String, speed: SpeedRatio, standing: Standing, verdict: String| ForestRow {
@@ -313,7 +332,7 @@ pub fn forest(confirmation: &Confirmation) -> Forest {
         original: String::new(),
         winner: String::new(),
         ratio: format!("{:.2}×", speed.ratio),
-        interval: format!("{:.2} to {:.2}", speed.low, speed.high),
+        interval: interval(&speed),
         verdict,
         standing,
         at: scale.at(speed.ratio),
@@ -353,6 +372,25 @@ mod tests {
         for (percent, expected) in [(12.4, "+12%"), (-3.25, "\u{2212}3.2%"), (0.0, "0%"), (0.04, "0%"), (5.0, "+5%")] {
             assert_eq!(signed(percent), expected);
         }
+    }
+
+    #[test]
+    fn open_intervals_are_said_and_do_not_stretch_the_drawing() {
+        let speed = |low, high| SpeedRatio { ratio: 1.1, low, high };
+        for (speed, expected) in [
+            (speed(1.0, 1.25), "1.00 to 1.25"),
+            (speed(1.0, f64::MAX), "above 1.00"),
+            (speed(0.0, 1.25), "below 1.25"),
+            (speed(0.0, f64::INFINITY), "unknown"),
+        ] {
+            assert_eq!(interval(&speed), expected);
+        }
+        let mut report = example::report();
+        let measured = report.experiments.iter_mut().find(|experiment| experiment.judges_prediction).unwrap();
+        measured.speed = Some(speed(0.0, f64::MAX));
+        let drawing = predictions(&report).unwrap();
+        assert!(drawing.ticks.len() > 3, "{drawing:?}");
+        assert!(drawing.rows.iter().any(|row| row.to - row.from > 100.0), "{drawing:?}");
     }
 
     #[test]

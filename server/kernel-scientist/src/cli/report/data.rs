@@ -179,13 +179,15 @@ pub struct FindingFacts {
 }
 
 impl ReportData {
-    /// The candidate whose change is shown: the winner, else the one that is fastest on average of its lineage's ratios.
+    /// The candidate whose change is shown: the winner, else the timed one that is
+    /// fastest by the ratios of its line.
     pub fn shown(&self) -> Option<&CandidateFacts> {
         let number = match &self.outcome {
             Outcome::Confirmed(confirmation) => confirmation.candidate?,
             Outcome::Unconfirmed(_) => {
                 let ratio = |candidate: &&CandidateFacts| self.speed_by_lineage(candidate.number);
-                self.candidates.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?.number
+                let timed = self.candidates.iter().filter(|candidate| candidate.speed.is_some());
+                timed.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?.number
             }
         };
         self.candidate(number).filter(|candidate| candidate.number != 0)

@@ -12,8 +12,7 @@ use serde_json::Value;
 use super::data::{
     CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing,
 };
-use super::moment;
-use crate::cli::figures;
+use super::{charts, moment};
 
 /// Most messages of a compiler that are shown for one experiment.
 const MOST_DIAGNOSTICS: usize = 5;
@@ -125,9 +124,10 @@ fn why_unconfirmed(run: &Run, last: Option<&StoredComparison>, is_empty: bool) -
     }
     match (&run.state, last, is_empty) {
         (_, Some(last), _) => format!(
-            "The best candidate was timed against the original in a fresh process and did not hold: {}, {}.",
+            "The best candidate was timed against the original in a fresh process and did not hold: {}, {:.2}× ({}).",
             last.comparison.verdict,
-            figures::speed(&last.comparison.speed)
+            last.comparison.speed.ratio,
+            charts::interval(&last.comparison.speed)
         ),
         (_, None, true) => "No experiment was made yet.".into(),
         (RunState::Finished(_), None, false) => "No candidate was faster than the original.".into(),

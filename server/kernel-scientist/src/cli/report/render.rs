@@ -183,6 +183,6 @@ fn experiment_row(experiment: &ExperimentFacts) -> ExperimentRow<'_> {
             .gain
             .map_or_else(String::new, |(min, max)| format!("{} to {}", charts::signed(min), charts::signed(max))),
         measured: experiment.speed.map_or_else(String::new, |speed| format!("{:.2}×", speed.ratio)),
-        interval: experiment.speed.map_or_else(String::new, |speed| format!("{:.2} to {:.2}", speed.low, speed.high)),
+        interval: experiment.speed.map_or_else(String::new, |speed| charts::interval(&speed)),
     }
 }
