@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use crate::runtime_files::RUNTIME_FILES;
+
 /// More headers than this are left to the compiler alone.
 const MOST_HEADERS: usize = 512;
 /// Folders beside the source's ancestors in which projects keep their headers.
@@ -97,10 +99,10 @@ fn includes(text: &str) -> impl Iterator<Item = Include> {
     })
 }
 
-/// The folder near the source, if any, in which a quoted header that no `-I` leads to can be found. Examples that are
-/// compiled by a makefile with `-I../../Common` work so without any settings.
+/// The folder near the source, if any, in which a header that no `-I` leads to can be found. Examples that are compiled by
+/// a makefile with `-I../../Common` work so without any settings.
 fn look_around(source: &Path, include: &Include) -> Option<PathBuf> {
-    if !include.quoted || Path::new(&include.name).is_absolute() {
+    if Path::new(&include.name).is_absolute() || (!include.quoted && is_of_the_system(&include.name)) {
         return None;
     }
     let ancestors = source.ancestors().skip(1).take(MOST_ANCESTORS);
@@ -119,6 +121,14 @@ fn look_around(source: &Path, include: &Include) -> Option<PathBuf> {
         inside = !ancestor.join(".git").exists();
     }
     None
+}
+
+/// Whether `<name>` is the system's, the C++ library's (whose headers have no ending) or HIP's own.
+fn is_of_the_system(name: &str) -> bool {
+    let ours = Path::new("include").join(name);
+    Path::new(name).extension().is_none()
+        || Path::new("/usr/include").join(name).exists()
+        || RUNTIME_FILES.iter().any(|(file, _)| ours == Path::new(file))
 }
 
 /// The path with `.` and `..` worked out by name, as the compiler's overlay does.
@@ -161,6 +171,10 @@ mod tests {
             ("project/a/up.h", "#include <vector>\n"),
             ("given/far.h", ""),
             ("given/given.h", ""),
+            ("project/include/angled.h", ""),
+            ("project/include/vector", ""),
+            ("project/include/stdio.h", ""),
+            ("project/include/hip/hip_runtime.h", ""),
             ("include/above.h", ""),
         ] {
             let path = root.join(name);
@@ -168,7 +182,8 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let source = root.join("project/a/b/main.hip");
-        let text = "#include \"near.h\"\n#include <far.h>\n#include \"shared.hpp\"\n#include \"gone.h\"\n#include \"above.h\"\n";
+        let text = "#include \"near.h\"\n#include <far.h>\n#include \"shared.hpp\"\n#include \"gone.h\"\n#include \"above.h\"\n\
+                    #include <angled.h>\n#include <vector>\n#include <stdio.h>\n#include <hip/hip_runtime.h>\n";
         let mut found = Headers::new(&[root.join("given")]);
         found.put(root.join("project/a/up.h"), "#include \"given.h\"\n".into());
         found.follow(&source, text);
@@ -181,9 +196,10 @@ mod tests {
             "project/Common/shared.hpp",
             "project/a/b/near.h",
             "project/a/up.h",
+            "project/include/angled.h",
         ];
         assert_eq!(names, expected);
         assert!(!found.texts[&root.join("project/a/up.h")].on_disk && found.texts[&root.join("given/far.h")].on_disk);
-        assert_eq!(found.found_folders, [root.join("project/Common")]);
+        assert_eq!(found.found_folders, [root.join("project/include"), root.join("project/Common")]);
     }
 }
