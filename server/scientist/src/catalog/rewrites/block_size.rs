@@ -165,7 +165,10 @@ fn check_covering_grid(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> 
 /// The grid does not depend on the block size: each block must cover its part by loops that step by the block size.
 fn check_fixed_grid(code: &Code, kernel: &Kernel<'_>, constant: &Constant<'_>) -> Result<(), Refusal> {
     let loops = of_kind(kernel.body, "for_statement").into_iter().filter_map(|node| ForLoop::read(code, node));
-    let by_block = |node: Node<'_>| code.of(node).contains("blockDim.x") || code.mentions(node, constant.name);
+    let by_block = |node: Node<'_>| {
+        let local = code.local(kernel.body, code.of(node)).and_then(|local| local.value).unwrap_or(node);
+        code.of(local).contains("blockDim.x") || code.mentions(local, constant.name)
+    };
     let strided: Vec<&str> = loops.filter(|found| found.step.is_some_and(by_block)).map(|found| found.name).collect();
     require(
         !strided.is_empty(),

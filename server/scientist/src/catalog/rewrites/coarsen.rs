@@ -16,8 +16,8 @@ use crate::catalog::numbering;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::{Axis, BARRIER, Stretches};
 
-/// Threads of a block that must be left: one wavefront.
-const WAVEFRONT: i64 = 64;
+/// Threads of a wavefront on CDNA3; a block must keep at least one.
+pub(super) const WAVEFRONT: i64 = 64;
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, kernel) = (place.code, place.kernel);

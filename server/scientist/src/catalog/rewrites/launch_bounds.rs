@@ -7,6 +7,8 @@ use crate::catalog::code::{Code, Kernel, of_kind};
 use crate::catalog::constant;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
+use super::coarsen::WAVEFRONT;
+
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, kernel) = (place.code, &place.kernel);
     if code.text()[kernel.node.start_byte()..kernel.body.start_byte()].contains("__launch_bounds__")
@@ -21,7 +23,10 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let Some(largest) = blocks.and_then(|blocks| blocks.into_iter().max()) else {
         return Err(Refusal::RuledOut("the block of a launch is not made of constants".into()));
     };
-    require((1..=1024).contains(&largest), "its block is larger than a device allows")?;
+    // A compiler takes 1024 for granted, and less than a wavefront changes nothing.
+    if !(WAVEFRONT..1024).contains(&largest) {
+        return Err(Refusal::NotHere);
+    }
     let written = by_constant(code, kernel, largest).unwrap_or_else(|| largest.to_string());
     let declarator = kernel.node.child_by_field_name("declarator").ok_or(Refusal::NotHere)?;
     let edit = Edit::insert(declarator.start_byte(), format!("__launch_bounds__({written}) "));
