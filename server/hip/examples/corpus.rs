@@ -3,14 +3,14 @@
 //! `cargo run --release -p hip-syntax --example corpus -- [--missing] FOLDER...` walks the folders and compares
 //! [`hip_syntax::Syntax::kernels`] with a simple matcher of its own, which shares no code with the library: comments and
 //! strings stripped, then `__global__ ... name (...) {`. Kernels in the bodies of macros have no name yet and are left out by
-//! both. Prints one line a folder and the totals, with `--missing` each kernel that only one of the two found.
+//! both. Launches are compared by number with the `<<<` of the stripped text. Prints one line a folder and the totals, with `--missing` each kernel that only one of the two found.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hip_syntax::Syntax;
+use hip_syntax::{LaunchKind, Query, Syntax};
 
 type Found = BTreeSet<(String, u32)>;
 
@@ -20,6 +20,10 @@ struct Tally {
     expected: usize,
     found: usize,
     extra: usize,
+    /// Of the expected ones, those that the tree alone gives (`queries/kernels.scm`).
+    by_tree: usize,
+    launches_expected: usize,
+    launches_found: usize,
     tree_errors: usize,
     bytes: usize,
     time: Duration,
@@ -27,13 +31,18 @@ struct Tally {
 
 impl Tally {
     fn print(&self, name: &str) {
-        let percent = if self.expected == 0 { 100.0 } else { 100.0 * self.found as f64 / self.expected as f64 };
+        let percent = |part: usize, of: usize| if of == 0 { 100.0 } else { 100.0 * part as f64 / of as f64 };
         println!(
-            "{name:<24} {:>5} files  {:>6}/{:<6} kernels found = {percent:6.2} %  {:>3} more  {:>4} trees with errors  {:.1} MB/s",
+            "{name:<20} {:>4} files {:>5}/{:<5} kernels = {:6.2} % ({} more; tree alone {:5.1} %)  {:>5}/{:<5} launches = {:6.2} %  {:>3} trees with errors  {:.1} MB/s",
             self.files,
             self.found,
             self.expected,
+            percent(self.found, self.expected),
             self.extra,
+            percent(self.by_tree, self.expected),
+            self.launches_found,
+            self.launches_expected,
+            percent(self.launches_found, self.launches_expected),
             self.tree_errors,
             self.bytes as f64 / 1e6 / self.time.as_secs_f64().max(1e-9),
         );
@@ -44,6 +53,9 @@ impl Tally {
         self.expected += other.expected;
         self.found += other.found;
         self.extra += other.extra;
+        self.by_tree += other.by_tree;
+        self.launches_expected += other.launches_expected;
+        self.launches_found += other.launches_found;
         self.tree_errors += other.tree_errors;
         self.bytes += other.bytes;
         self.time += other.time;
@@ -58,6 +70,13 @@ fn main() {
         eprintln!("usage: corpus [--missing] FOLDER...");
         std::process::exit(2);
     }
+    let query = match Query::new("kernels.scm", include_str!("../../../queries/kernels.scm")) {
+        Ok(query) => query,
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+    };
     let mut total = Tally::default();
     for folder in &folders {
         let mut tally = Tally::default();
@@ -65,7 +84,7 @@ fn main() {
         collect(Path::new(folder), &mut files);
         files.sort();
         for file in files {
-            measure(&file, show_missing, &mut tally);
+            measure(&file, show_missing, &query, &mut tally);
         }
         let name = Path::new(folder).file_name().map_or(folder.clone(), |name| name.to_string_lossy().into_owned());
         tally.print(&name);
@@ -90,12 +109,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn measure(file: &Path, show_missing: bool, tally: &mut Tally) {
+fn measure(file: &Path, show_missing: bool, query: &Query, tally: &mut Tally) {
     let Ok(text) = fs::read_to_string(file) else { return };
-    if !text.contains("__global__") {
+    if !text.contains("__global__") && !text.contains("<<<") {
         return;
     }
-    let expected = oracle(&text);
+    let plain = strip(&text);
+    let expected = oracle(&plain);
     let start = Instant::now();
     let syntax = Syntax::parse(text.as_str());
     let found: Found = syntax.kernels().iter().map(|kernel| (kernel.name.clone(), kernel.line)).collect();
@@ -106,7 +126,19 @@ fn measure(file: &Path, show_missing: bool, tally: &mut Tally) {
     tally.found += expected.intersection(&found).count();
     tally.extra += found.difference(&expected).count();
     tally.tree_errors += usize::from(syntax.has_errors());
+    let matches = query.run(&syntax, 0..text.len());
+    let names = matches.iter().filter_map(|found| found.get("name"));
+    let by_tree: Found = names.map(|range| (text[range.clone()].to_owned(), syntax.line_of(range.start))).collect();
+    tally.by_tree += expected.intersection(&by_tree).count();
+    let launches = plain.matches("<<<").count();
+    let chevrons =
+        syntax.launches().iter().filter(|launch| launch.kind == LaunchKind::Chevron && !launch.in_macro).count();
+    tally.launches_expected += launches;
+    tally.launches_found += chevrons.min(launches);
     if show_missing {
+        if chevrons != launches {
+            println!("launches {} expected {launches}, found {chevrons}", file.display());
+        }
         for (name, line) in expected.difference(&found) {
             println!("missing {}:{line} {name}", file.display());
         }
@@ -116,9 +148,8 @@ fn measure(file: &Path, show_missing: bool, tally: &mut Tally) {
     }
 }
 
-/// Names and lines of the `__global__` definitions of `text`.
-fn oracle(text: &str) -> Found {
-    let plain = strip(text);
+/// Names and lines of the `__global__` definitions of a stripped text.
+fn oracle(plain: &str) -> Found {
     let mut found = Found::new();
     for (at, _) in plain.match_indices("__global__") {
         let before = plain[..at].chars().next_back();
@@ -127,7 +158,7 @@ fn oracle(text: &str) -> Found {
         if is_word(before) || is_word(after) {
             continue;
         }
-        if let Some(name_at) = definition(&plain, at + 10) {
+        if let Some(name_at) = definition(plain, at + 10) {
             let name: String = plain[name_at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             let line = plain[..name_at].matches('\n').count() as u32 + 1;
             found.insert((name, line));

@@ -177,13 +177,31 @@ fn is_global_marker(code: &Code, word: &str) -> bool {
         })
 }
 
+/// The kernel's name among the arguments of a macro that makes the header: `DEFINE_KERNEL(name, int N) {...}`, where
+/// `#define DEFINE_KERNEL(k, ...) template <__VA_ARGS__> __global__ void k(float* a)`.
+fn name_given_to_macro(code: &Code, item: &Item) -> Option<Range<usize>> {
+    let define = code.macro_definitions(item.name(code)).next()?;
+    let (head, function_like) = define.macro_head(&code.text);
+    if !function_like {
+        return None;
+    }
+    let words: Vec<&str> = define.tokens.iter().map(|token| token.text(&code.text)).collect();
+    let parameters: Vec<&str> = words[..head].iter().skip(2).step_by(2).copied().collect();
+    let marker = words.iter().position(|word| *word == "__global__")?;
+    let called =
+        (marker + 1..words.len()).find(|&at| words.get(at + 1) == Some(&"(") && parameters.contains(&words[at]))?;
+    let index = parameters.iter().position(|parameter| *parameter == words[called])?;
+    let (open, close) = item.parameters?;
+    code.split_commas(open + 1..close).into_iter().nth(index)
+}
+
 /// `a::b::name`.
-pub(crate) fn qualified_name(code: &Code, item: &Item) -> String {
+fn qualified_name(code: &Code, item: &Item, name_tokens: &Range<usize>) -> String {
     let mut name = item.scope.join("::");
     if !name.is_empty() {
         name.push_str("::");
     }
-    name.push_str(item.name(code));
+    name.push_str(code.slice(name_tokens));
     name
 }
 
@@ -194,16 +212,20 @@ pub(crate) fn kernel(code: &Code, lines: &crate::lines::Lines, item: &Item, cons
     let body_end = close.or_else(|| unclosed_end(code, brace)).unwrap_or(brace);
     let body_tokens = brace + 1..body_end;
     let range = code.bytes(&(item.tokens.start..body_end + 1));
-    let name_range = code.bytes(&item.name);
+    let given = name_given_to_macro(code, item);
+    let is_made = given.is_some();
+    let name_tokens = given.unwrap_or(item.name.clone());
+    let name_range = code.bytes(&name_tokens);
     let last = range.end.saturating_sub(1);
     Some(Kernel {
-        name: item.name(code).to_owned(),
-        qualified_name: qualified_name(code, item),
+        name: code.slice(&name_tokens).to_owned(),
+        qualified_name: qualified_name(code, item, &name_tokens),
         header: code.bytes(&item.head),
         body: code.bytes(&(brace..body_end + 1)),
         line: lines.line_of(name_range.start),
         end_line: lines.line_of(last),
-        params: params(code, open + 1..shut),
+        // What stands between a macro's parentheses are its arguments.
+        params: if is_made { Vec::new() } else { params(code, open + 1..shut) },
         params_range: code.bytes(&(open..open + 1)).end..code.bytes(&(shut..shut + 1)).start,
         template_params: template_params(code, item.template),
         is_specialisation: item.specialisation,
@@ -234,7 +256,7 @@ pub(crate) fn function(code: &Code, lines: &crate::lines::Lines, item: &Item) ->
     let name_range = code.bytes(&item.name);
     Some(Function {
         name: item.name(code).to_owned(),
-        qualified_name: qualified_name(code, item),
+        qualified_name: qualified_name(code, item, &item.name),
         range: code.bytes(&(item.tokens.start..body_end + 1)),
         body: code.bytes(&(brace..body_end + 1)),
         line: lines.line_of(name_range.start),

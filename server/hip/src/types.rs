@@ -59,7 +59,7 @@ fn builtin(word: &str) -> Option<Layout> {
 
 /// `float4` and its kin: three components are not padded.
 fn vector(word: &str) -> Option<Layout> {
-    let (element, count) = word.split_at(word.len().checked_sub(1)?);
+    let (element, count) = word.split_at_checked(word.len().checked_sub(1)?)?;
     let count: u64 = count.parse().ok().filter(|count| (1..=4).contains(count))?;
     let element = match element {
         "longlong" | "ulonglong" => "long",

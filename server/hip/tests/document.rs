@@ -98,7 +98,7 @@ fn parse_and_read(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn edits_give_the_clients_text(encoding in encodings(), edits in prop::collection::vec(changes(), 1..12)) {

@@ -105,3 +105,135 @@ fn constants_with_their_uses() {
         ]
     );
 }
+
+/// Names and lines of the kernels of `text`.
+fn kernels(text: &str) -> Vec<(String, u32)> {
+    Syntax::parse(text).kernels().iter().map(|kernel| (kernel.qualified_name.clone(), kernel.line)).collect()
+}
+
+#[test]
+fn kernels_behind_macros_attributes_and_conditions() {
+    for (text, name, line) in [
+        ("__launch_bounds__(64) __global__ void k() {}", "k", 1),
+        ("__global__ __launch_bounds__(64, 2) static inline void k() {}", "k", 1),
+        ("void __global__ k(int a) {}", "k", 1),
+        ("__global__ void\n#if A\n__launch_bounds__(64)\n#endif\nk(int a) {}", "k", 5),
+        ("#if A\n__global__ void k(int a,\n#else\n__global__ void k(\n#endif\nint b) { if (b) {} }", "k", 2),
+        ("#define ATTR __attribute__((amdgpu_waves_per_eu(2)))\n__global__ void ATTR k(int a) {}", "k", 2),
+        ("__global__ __attribute__((amdgpu_flat_work_group_size(1, 256))) void k(int a) {}", "k", 1),
+        ("__global__ C10_LAUNCH_BOUNDS_1(256) void k(int a) {}", "k", 1),
+        ("#define KERNEL __global__ static\nKERNEL void k(int a) {}", "k", 2),
+        ("#define KERNEL(name, ...) template <__VA_ARGS__> __global__ void name(int a)\nKERNEL(k, int N) { }", "k", 2),
+        ("__global__ void GLUE(k, 2)(int a) {}", "GLUE(k, 2)", 1),
+        (
+            "DECLARE_THINGS(a, b)\ntemplate <typename T, std::enable_if_t<(sizeof(T) > 4), int> = 0>\n__global__ void k(T a) {}",
+            "k",
+            3,
+        ),
+        ("template <template <typename> class C, typename... A> __global__ void k(C<A>... a) {}", "k", 1),
+        ("template <> __global__ void k<float, 3>(float* a) {}", "k", 1),
+        ("extern \"C\" {\n__global__ void k(int a) {}\n}", "k", 2),
+        ("namespace a::b { namespace { __global__ void k() {} } }", "a::b::k", 1),
+        ("struct S { template <class T> __global__ static void k(T* a) {} };", "S::k", 1),
+        ("BEGIN_NAMESPACE\nnamespace a {\n__global__ void k(int a) {} }", "a::k", 3),
+        ("std::function<void(int)> f = [](int) {};\n__global__ void k(int a) {}", "k", 2),
+        ("int a = { 1 }; int b[] = {1, 2}; enum class E : int { A, B };\n__global__ void k(int a) {}", "k", 2),
+        ("S::S(int a) : a(a), b{a} {}\nbool operator()(int) { return 1; }\n__global__ void k(int a) {}", "k", 3),
+        ("auto f() -> decltype(g(1)) { return g(1); }\n__global__ auto k(int a) -> void {}", "k", 2),
+        (
+            "const char* c = R\"(__global__ void no() {})\"; // __global__ void no() {}\n__global__ void k(int a) {}",
+            "k",
+            2,
+        ),
+        ("void broken( {\n__global__ void k(int a) {}", "k", 2),
+        ("void broken() { if (x) {\n}\n__global__ void k(int a) { a = 1; }", "k", 3),
+        ("}}} )\n__global__ void k(int a) {}", "k", 2),
+    ] {
+        assert_eq!(kernels(text), [(name.to_owned(), line)], "{text}");
+    }
+}
+
+#[test]
+fn declarations_are_no_kernels() {
+    for text in [
+        "__global__ void k(int a);",
+        "template __global__ void k<int>(int a);",
+        "extern template __global__ void k<int>(int a);",
+        "struct S { friend __global__ void k(S s); };",
+        "// __global__ void k() {}",
+        "#define K(name) __global__ void name() {}",
+        "__device__ void k(int a) {}",
+        "__global__",
+        "__global__ {",
+        "",
+    ] {
+        assert_eq!(kernels(text), [], "{text}");
+    }
+}
+
+/// Static bytes of the one shared variable that `declaration` declares after `before`.
+fn shared_bytes(before: &str, declaration: &str) -> Option<u64> {
+    let text = format!("{before}\n__global__ void k() {{ {declaration} }}");
+    Syntax::parse(text.as_str()).kernel("k").unwrap().shared[0].static_bytes
+}
+
+#[test]
+fn sizes_of_shared_memory() {
+    for (before, declaration, bytes) in [
+        ("", "__shared__ float a[16];", Some(64)),
+        ("", "__shared__ double a[4][4 + 1];", Some(160)),
+        ("", "__shared__ unsigned char a;", Some(1)),
+        ("", "__shared__ alignas(16) float4 a[2];", Some(32)),
+        ("", "constexpr int N = 1 << 4; __shared__ half a[N * 2];", Some(64)),
+        ("#define W 64\n#define N (W / 2)\n", "__shared__ int64_t a[N];", Some(256)),
+        ("struct P { float x, y; char c; };", "__shared__ P a[2];", Some(24)),
+        ("using real = double; typedef real number;", "__shared__ number a[3];", Some(24)),
+        ("", "__shared__ float a[sizeof(float2) * 2];", Some(64)),
+        ("", "__shared__ float a[UNKNOWN];", None),
+        ("", "__shared__ Unknown a[2];", None),
+        ("namespace n { constexpr size_t N{8}; }", "__shared__ float a[n::N];", Some(32)),
+        ("", "extern __shared__ float a[];", Some(0)),
+        ("", "HIP_DYNAMIC_SHARED(float, a)", Some(0)),
+        ("", "__shared__ float a[N ? 2 : 1];", None),
+        ("constexpr bool BIG = true;", "__shared__ float a[BIG ? 2 : 1];", Some(8)),
+        ("", "__shared__ float a[std::max(3, 5)];", Some(20)),
+        ("", "__shared__ float a[static_cast<int>(6)];", Some(24)),
+        ("", "__shared__ float a[1 / 0];", None),
+    ] {
+        assert_eq!(shared_bytes(before, declaration), bytes, "{before} {declaration}");
+    }
+}
+
+#[test]
+fn template_sizes_need_one_instantiation() {
+    let kernel = "template <int N> __global__ void k() { __shared__ float a[N]; }\n";
+    for (launches, bytes) in [
+        ("void f() { k<8><<<1, 1>>>(); }", Some(32)),
+        ("void f() { k<8><<<1, 1>>>(); k<16><<<1, 1>>>(); }", None),
+        ("template __global__ void k<4>();", Some(16)),
+        ("", None),
+    ] {
+        let text = format!("{kernel}{launches}");
+        assert_eq!(Syntax::parse(text.as_str()).kernels()[0].shared[0].static_bytes, bytes, "{launches}");
+    }
+}
+
+#[test]
+fn trip_counts() {
+    for (header, turns) in [
+        ("for (int i = 0; i < 10; ++i)", Some(10)),
+        ("for (int i = 10; i > 0; i -= 3)", Some(4)),
+        ("for (int s = 32; s > 0; s >>= 1)", Some(6)),
+        ("for (int s = 32; s > 0; s /= 2)", Some(6)),
+        ("for (unsigned s = 1; s < 64; s *= 2)", Some(6)),
+        ("for (int i = 0; i <= K; i = i + 2)", Some(5)),
+        ("for (int i = 0; i < n; i++)", None),
+        ("for (int i = 0; i < 10; i *= 1)", None),
+        ("for (auto x : list)", None),
+        ("for (;;)", None),
+        ("while (n)", None),
+    ] {
+        let text = format!("constexpr int K = 8; __global__ void k(int n) {{ {header} {{ n = 1; }} }}");
+        assert_eq!(Syntax::parse(text.as_str()).kernels()[0].loops[0].trip_count, turns, "{header}");
+    }
+}
