@@ -169,5 +169,7 @@ impl Bench<'_> {
 }
 
 #[cfg(test)]
+mod cheat_tests;
+#[cfg(test)]
 #[path = "harness/tests.rs"]
 mod tests;

@@ -71,8 +71,8 @@ pub(super) struct Expected<'a> {
 pub(super) struct ShapeSamples {
     pub(super) baseline: Vec<f64>,
     pub(super) candidate: Vec<f64>,
-    /// Clock over counter for every sample.
-    pub(super) clock_ratios: Vec<f64>,
+    /// Clock over processor counter, of each sample of the baseline and of the candidate.
+    pub(super) clock_ratios: [Vec<f64>; 2],
     pub(super) flops: f64,
     pub(super) bytes: f64,
 }
@@ -170,16 +170,16 @@ impl Reader<'_> {
     fn sample(&mut self, shape: usize, pair: usize, which: Which, ns: f64, counter_ns: f64) -> Result<(), String> {
         let compares = self.expected.compares;
         let samples = self.shape(shape)?;
-        let list = match which {
-            Which::Baseline => &mut samples.baseline,
-            Which::Candidate if compares => &mut samples.candidate,
+        let (list, ratios) = match which {
+            Which::Baseline => (&mut samples.baseline, &mut samples.clock_ratios[0]),
+            Which::Candidate if compares => (&mut samples.candidate, &mut samples.clock_ratios[1]),
             _ => return Err("a sample of what is not timed".into()),
         };
         if list.len() != pair || !(ns.is_finite() && ns > 0.0 && counter_ns.is_finite() && counter_ns > 0.0) {
             return Err("a sample out of order or out of range".into());
         }
         list.push(ns);
-        samples.clock_ratios.push(ns / counter_ns);
+        ratios.push(ns / counter_ns);
         Ok(())
     }
 

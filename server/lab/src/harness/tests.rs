@@ -30,17 +30,17 @@ const KERNELS: [(&str, &str, &str); 10] = [
     ("batched_small_gemm", "int col = i % size", "int col = (i + 1) % size"),
 ];
 
-fn folder() -> &'static Path {
+pub(super) fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/benchmarks"))
 }
 
-fn source(name: &str) -> Source {
+pub(super) fn source(name: &str) -> Source {
     let path = folder().join(name).with_extension("hip");
     let text = std::fs::read_to_string(&path).unwrap();
     Source::new(path, text)
 }
 
-fn sampling(milliseconds: u64) -> Sampling {
+pub(super) fn sampling(milliseconds: u64) -> Sampling {
     Sampling { seed: 7, budget: Duration::from_millis(milliseconds), half_width: 0.005, shapes: ShapeChoice::All }
 }
 
@@ -49,7 +49,7 @@ fn limits() -> Limits {
 }
 
 /// Runs `act` on the bench of `original` under `benchmark`.
-fn with_bench<T>(original: &Source, benchmark: &Benchmark, act: impl FnOnce(&Bench<'_>) -> T) -> T {
+pub(super) fn with_bench<T>(original: &Source, benchmark: &Benchmark, act: impl FnOnce(&Bench<'_>) -> T) -> T {
     let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default() };
     act(&Bench { builder: &builder, benchmark, original, limits: limits() })
 }
@@ -92,5 +92,24 @@ fn a_planted_error_in_every_kernel_is_caught() {
             }
             other => panic!("{name}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn an_inferred_benchmark_runs_for_every_kernel() {
+    for (name, from, to) in KERNELS {
+        let original = source(name);
+        let syntax = hip_syntax::Syntax::parse(original.text.to_string());
+        let text = crate::benchmark::infer(&syntax, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let benchmark = Benchmark::parse(&Benchmark::path_for(&original.path), &text).unwrap();
+        with_bench(&original, &benchmark, |bench| {
+            let report = bench.time(&original, &sampling(100), &Cancel::new());
+            let report = report.unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+            assert_eq!(report.kernels.len(), 3, "{name}");
+            // It is worth something: it tells the wrong version from the right one.
+            let wrong = original.with_text(original.text.replace(from, to));
+            let answer = bench.compare(&original, &wrong, &sampling(100), &Cancel::new());
+            assert!(matches!(answer, Err(LabError::Code(Failure::Wrong { .. }))), "{name}: {answer:?}\n{text}");
+        });
     }
 }

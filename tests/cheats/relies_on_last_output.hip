@@ -1,0 +1,33 @@
+// kernel: transpose
+// ends: wrong
+// Writes one half of the output in each call; the other half is from the call before.
+#include <hip/hip_runtime.h>
+
+__global__ void transpose_kernel(const float* in, float* out, int rows, int cols) {
+    __shared__ float tile[32][32];
+    int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
+    if (row < rows && col < cols) tile[threadIdx.y][threadIdx.x] = in[row * cols + col];
+    __syncthreads();
+    int out_col = blockIdx.y * 32 + threadIdx.x, out_row = blockIdx.x * 32 + threadIdx.y;
+    if (out_row < cols && out_col < rows) out[out_row * rows + out_col] = tile[threadIdx.x][threadIdx.y];
+}
+
+static void honest(const float* in, float* out, int rows, int cols) {
+    transpose_kernel<<<dim3((cols + 31) / 32, (rows + 31) / 32), dim3(32, 32)>>>(in, out, rows, cols);
+}
+
+void transpose(const float* in, float* out, int rows, int cols) {
+    static int calls = 0;
+    int half = cols / 2;
+    if (calls++ == 0) {
+        honest(in, out, rows, cols);
+    } else if (calls % 2 == 0) {
+        for (int col = 0; col < half; col++) {
+            for (int row = 0; row < rows; row++) out[col * rows + row] = in[row * cols + col];
+        }
+    } else {
+        for (int col = half; col < cols; col++) {
+            for (int row = 0; row < rows; row++) out[col * rows + row] = in[row * cols + col];
+        }
+    }
+}
