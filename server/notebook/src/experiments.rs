@@ -67,7 +67,7 @@ pub enum ExperimentOutcome<M> {
     Failed(Failure),
     /// The draft says the same as something that was tried before, which is named.
     Duplicate(String),
-    /// No draft could be written; the text says why.
+    /// It came to nothing: no draft could be written, or its base does not run any more; the text says why.
     NotWritten(String),
 }
 

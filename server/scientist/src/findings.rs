@@ -27,9 +27,8 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
         "as predicted"
     };
     let text = format!(
-        "{} in `{}`: {verdict}, {gain:+.1}% ({:+.1} to {:+.1}), {agreement} ({min:+.0} to {max:+.0}%).",
-        plan.title,
-        plan.kernel,
+        "{}: {verdict}, {gain:+.1}% ({:+.1} to {:+.1}), {agreement} ({min:+.0} to {max:+.0}%).",
+        subject(plan),
         percent(speed.low),
         percent(speed.high)
     );
@@ -38,8 +37,14 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
 
 /// What a failed experiment taught.
 pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
-    let text = format!("{} in `{}`: {failure}.", plan.title, plan.kernel);
+    let text = format!("{}: {failure}.", subject(plan));
     Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: None, text }
+}
+
+/// The plan in words, with its kernel unless the title names it.
+fn subject(plan: &Hypothesis) -> String {
+    let kernel = format!("`{}`", plan.kernel);
+    if plan.title.contains(&kernel) { plan.title.clone() } else { format!("{} in {kernel}", plan.title) }
 }
 
 /// A finding of an earlier run, for a brief.
@@ -91,6 +96,9 @@ mod tests {
         let finding = failed(&plan(), &Failure::Crashed { detail: "signal 11".into() });
         assert_eq!(finding.text, "Pad `tile` in `gemm`: crashed: signal 11.");
         assert_eq!(calibration(&[finding]).failed, 1);
+        let named = Hypothesis { title: "Unroll the loop of `gemm`".into(), ..plan() };
+        let failure = Failure::Refused { detail: "a socket".into() };
+        assert_eq!(failed(&named, &failure).text, "Unroll the loop of `gemm`: refused: a socket.");
     }
 
     #[test]

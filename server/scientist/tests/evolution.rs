@@ -286,6 +286,7 @@ fn the_wall_time_ends_the_search_in_time_for_the_confirmation() {
         assert!(last.spent_s <= wall as f64 + 20.0, "{last:?}");
     };
     // Nine seconds an experiment, twenty the confirmation; a third is kept back for that.
+    check(0, 0, false);
     check(5, 0, false);
     check(30, 2, true);
     check(60, 4, true);
@@ -342,4 +343,58 @@ fn answers_that_cannot_be_used_do_not_burn_the_budget() {
     check("select", 3, 9, "confirmed");
     check("design", 2, 0, "The designer's answers cannot be used: no JSON.");
     check("write", 2, 5, "No confirmed speedup");
+}
+
+#[test]
+fn a_step_that_proved_nothing_does_not_displace_its_parent() {
+    let (_folder, notebook) = notebook();
+    let offers = vec![offer("a:1", 1, 50.0, 60.0), offer("b:1", 1, 1.0, 2.0)];
+    let mut world = World::new(offers, &[("a:1", [1.5; 3]), ("b:1", [1.0; 3])]);
+    world.noise = 0.02;
+    // The second change looks better than nothing, and its interval says that this may be chance.
+    world.luck.insert(format!("{ORIGINAL}\n+a:1\n+b:1"), 1.01);
+    let (ended, _) = start(&world, &notebook, generations(2));
+    let last = ended.unwrap().finished;
+    let population = notebook.population(last.run.unwrap()).unwrap();
+    assert!(population.len() > 3 && last.confirmed, "{population:?}");
+    assert_eq!(population[last.best as usize].steps, ["a:1"]);
+}
+
+#[test]
+fn a_base_that_runs_no_more_costs_its_experiments_and_not_the_run() {
+    let (_folder, notebook) = notebook();
+    let world = five();
+    let comparisons = std::sync::atomic::AtomicUsize::new(0);
+    // From the second generation on the base fails, as a version with a race may.
+    world.interfere(move |kind, _| {
+        let late = kind == "compare" && (3..5).contains(&comparisons.fetch_add(1, Ordering::SeqCst));
+        late.then(|| LabError::Usage("the version to compare with does not run itself".into()))
+    });
+    let (ended, events) = start(&world, &notebook, generations(3));
+    let last = ended.unwrap().finished;
+    assert_eq!(last.state, EndState::Completed, "{last:?}");
+    let lost = events.iter().filter(|event| {
+        matches!(event, Event::Experiment { outcome: ExperimentResult::NotWritten { reason }, .. } if reason.contains("candidate 2"))
+    });
+    assert_eq!(lost.count(), 2);
+    let bases: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Designed { base, .. } => Some(*base),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(bases[..2], [0, 2]);
+    assert_ne!(bases[2], 2, "the broken base was taken again");
+}
+
+#[test]
+fn shapes_of_the_original_are_named_as_those_of_its_candidates() {
+    let (_folder, notebook) = notebook();
+    let world = five();
+    start(&world, &notebook, generations(2)).0.unwrap();
+    let briefs = world.briefs.lock().unwrap();
+    let populations: Vec<_> = briefs.iter().filter(|brief| brief.starts_with("Population")).collect();
+    let named = |brief: &str| (brief.contains("grid for n=64"), brief.contains("(\"n=64\""));
+    assert_eq!(populations.iter().map(|brief| named(brief)).collect::<Vec<_>>(), [(true, false), (false, true)]);
 }

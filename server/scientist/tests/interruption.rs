@@ -199,6 +199,45 @@ fn a_run_cancelled_at_any_call_ends_within_a_second_and_can_be_resumed() {
 }
 
 #[test]
+fn a_run_that_is_cancelled_before_it_begins_does_nothing() {
+    let (_folder, notebook) = notebook();
+    let world = varied();
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let (ended, events) = start_with(&world, &notebook, generations(1), &cancel);
+    assert_eq!(ended.unwrap().finished.state, EndState::Cancelled);
+    assert_eq!(events.len(), 2, "{events:?}");
+    assert!(world.calls.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_notebook_that_fails_ends_the_run_and_what_it_has_is_enough_to_go_on() {
+    let (expected, ..) = undisturbed();
+    let (folder, ready) = notebook();
+    drop(ready);
+    let path = folder.path().join("notebook.db");
+    let options = notebook::Options { lock_timeout: Duration::from_millis(50) };
+    let notebook = Notebook::open_with(&path, options).unwrap();
+    let world = varied();
+    let blocker = std::sync::Mutex::new(rusqlite::Connection::open(&path).unwrap());
+    let seen = std::sync::atomic::AtomicUsize::new(0);
+    world.interfere(move |kind, _| {
+        if kind == "compare" && seen.fetch_add(1, Ordering::SeqCst) == 4 {
+            blocker.lock().unwrap().execute_batch("BEGIN IMMEDIATE").unwrap();
+        }
+        None
+    });
+    let (ended, events) = start(&world, &notebook, generations(3));
+    assert!(matches!(ended, Err(RunError::Notebook(notebook::NotebookError::Locked { .. }))));
+    assert_eq!(finished(&events).state, EndState::Failed);
+    // Dropping what interferes closes the connection that blocked.
+    world.leave_alone();
+    let (ended, events) = resume(&world, &notebook);
+    ended.unwrap();
+    assert_eq!(end(&notebook, finished(&events)), expected);
+}
+
+#[test]
 fn what_is_killed_by_a_cancellation_is_no_failure_of_the_code() {
     let (_folder, notebook) = notebook();
     let world = varied();

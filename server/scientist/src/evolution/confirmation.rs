@@ -14,7 +14,7 @@ use notebook::{ExperimentKind, ExperimentOutcome};
 use super::builds::Builds;
 use super::event::{Event, ShapeSpeed};
 use super::search::baseline_error;
-use super::session::{About, Done, Session, Trial, same_error, speed_against_original};
+use super::session::{About, Done, Session, Trial, is_proven, same_error, speed_against_original};
 use crate::evaluation::Evaluator;
 use crate::run::Stop;
 use crate::stages::CandidateId;
@@ -32,12 +32,17 @@ pub(crate) struct Confirmation {
 #[derive(Clone, Copy)]
 struct Finalist {
     id: CandidateId,
+    /// Whether it was measured to be faster than its parent.
+    proven: bool,
     ratio: f64,
 }
 
 impl<E: Evaluator> Session<'_, '_, E> {
     pub(crate) fn confirm(&mut self) -> Result<Confirmation, Stop> {
         let finalists = self.finalists();
+        if finalists.is_empty() {
+            return Ok(Confirmation::default());
+        }
         let texts: Vec<Arc<str>> = std::iter::once(0)
             .chain(finalists.iter().map(|f| f.id))
             .map(|id| Arc::clone(&self.member(id).text))
@@ -49,10 +54,13 @@ impl<E: Evaluator> Session<'_, '_, E> {
         for finalist in &finalists {
             ranked.extend(self.directly(*finalist, finalists.len(), &builds, build_of(finalist.id))?);
         }
-        ranked.sort_by(|a, b| b.ratio.total_cmp(&a.ratio).then_with(|| a.id.cmp(&b.id)));
+        ranked.sort_by(|a, b| {
+            let by_speed = b.ratio.total_cmp(&a.ratio);
+            b.proven.cmp(&a.proven).then(by_speed).then_with(|| a.id.cmp(&b.id))
+        });
 
         let mut confirmation = Confirmation::default();
-        for Finalist { id, ratio } in ranked {
+        for Finalist { id, ratio, .. } in ranked {
             match self.put_to_the_test(id, &builds, build_of(id))? {
                 ExperimentOutcome::Measured(comparison) if comparison.verdict == Verdict::Faster => {
                     confirmation.winner = Some((id, comparison));
@@ -71,11 +79,12 @@ impl<E: Evaluator> Session<'_, '_, E> {
         Ok(confirmation)
     }
 
-    /// The fastest versions that promise anything.
+    /// The best versions that promise anything. One that proved no gain of its own is put up only when too few did: its
+    /// parent may be just as good, and a longer measurement may show what a short one could not.
     fn finalists(&self) -> Vec<Finalist> {
         let promising = self.ranked().into_iter().filter(|member| member.id != 0);
         promising
-            .map(|member| Finalist { id: member.id, ratio: speed_against_original(member) })
+            .map(|member| Finalist { id: member.id, proven: is_proven(member), ratio: speed_against_original(member) })
             .filter(|finalist| finalist.ratio > 1.0)
             .take(self.settings.finalists)
             .collect()
@@ -177,13 +186,14 @@ pub(crate) fn shape_speeds(comparison: &Comparison) -> Vec<ShapeSpeed> {
 pub(crate) fn praise(id: CandidateId, comparison: &Comparison) -> String {
     let speed = comparison.speed;
     let held_out = comparison.shapes.iter().filter(|shape| shape.held_out).count();
+    let shapes = match (comparison.shapes.len(), held_out) {
+        (1, 0) => "1 shape".to_owned(),
+        (count, 0) => format!("{count} shapes"),
+        (count, _) => format!("{count} shapes, {held_out} of them held out"),
+    };
     let mut text = format!(
-        "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed with fresh seeds on {} shape{}, {held_out} of them held out.",
-        speed.ratio,
-        speed.low,
-        speed.high,
-        comparison.shapes.len(),
-        if comparison.shapes.len() == 1 { "" } else { "s" },
+        "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed in a fresh process with fresh seeds on {shapes}.",
+        speed.ratio, speed.low, speed.high,
     );
     for shape in comparison.shapes.iter().filter(|shape| shape.verdict == Verdict::Slower) {
         let speed = shape.speed;

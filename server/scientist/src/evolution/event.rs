@@ -234,7 +234,7 @@ pub enum ExperimentResult {
         /// What it equals, such as `candidate 3`.
         of: String,
     },
-    /// The writer could not write it.
+    /// It came to nothing: the writer could not write it, or its base does not run any more.
     NotWritten {
         /// Why.
         reason: String,

@@ -89,6 +89,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 member.against_parent = Some(comparison.speed);
                 member.against_original = Some(chained(before, comparison.speed));
                 member.verdict = Some(comparison.verdict);
+                self.name_shapes_of_the_original(base, &comparison);
             }
             Err(failure) => {
                 self.counts.failed += 1;
@@ -142,7 +143,13 @@ impl<E: Evaluator> Session<'_, '_, E> {
                     ExperimentOutcome::Failed(failure) => {
                         first_failure.get_or_insert(Best { draft, experiment, fresh, outcome: Err(failure) });
                     }
-                    ExperimentOutcome::Duplicate(_) | ExperimentOutcome::NotWritten(_) => {}
+                    // The base does not run any more: nothing can be learnt on it, and it is no base again.
+                    ExperimentOutcome::NotWritten(_) => {
+                        self.exhausted.insert(base);
+                        self.counts.failed += 1;
+                        return Ok(None);
+                    }
+                    ExperimentOutcome::Duplicate(_) => {}
                 }
             }
             // Sorting is stable: of equally fast drafts the earlier stays ahead.
@@ -155,6 +162,18 @@ impl<E: Evaluator> Session<'_, '_, E> {
             }
         }
         Ok(best.or(first_failure))
+    }
+
+    /// A report of times may name its shapes otherwise than a comparison does (a launch's grid, which a candidate may
+    /// change, and not the kernel alone). The original's times are those of its first comparison, so that a stage can hold
+    /// them against any candidate's.
+    fn name_shapes_of_the_original(&mut self, base: CandidateId, comparison: &Comparison) {
+        let first = self.population.members.iter().skip(1).all(|member| member.times.is_empty());
+        if base == 0 && first {
+            let shown = comparison.shapes.iter().filter(|shape| !shape.held_out);
+            self.population.members[0].times =
+                shown.map(|shape| (shape.shape.clone(), shape.baseline.median_ns)).collect();
+        }
     }
 
     fn measure(
@@ -174,8 +193,16 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.experiment(trial, budget, |session| {
             let baseline = builds.get(0).map_err(baseline_error)?;
             let candidate = builds.get(draft.build).map_err(same_error)?;
-            let comparison = session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel())?;
-            Ok(ExperimentOutcome::Measured(comparison))
+            match session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel()) {
+                Ok(comparison) => Ok(ExperimentOutcome::Measured(comparison)),
+                // A race may let a version through once and not again. The original is another matter: without it there
+                // is no run.
+                Err(LabError::Usage(why)) if trial.base != 0 => Ok(ExperimentOutcome::NotWritten(format!(
+                    "candidate {}, which this starts from, cannot be compared with: {why}",
+                    trial.base
+                ))),
+                Err(error) => Err(error),
+            }
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lab::workbench::{Sampling, ShapeChoice};
-use lab::{Cancel, Comparison, LabError, SpeedRatio};
+use lab::{Cancel, Comparison, LabError, SpeedRatio, Verdict};
 use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, MeasuredCode, NewExperiment};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -241,19 +241,26 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.emit(Event::Working { generation, doing });
     }
 
-    /// The fastest version that runs, and its speed against the original; the original at first.
+    /// The best of [`Session::ranked`] and its speed against the original; the original at first.
     pub(crate) fn best(&self) -> (CandidateId, f64) {
         self.ranked().first().map_or((0, 1.0), |member| (member.id, speed_against_original(member)))
     }
 
-    /// Every version that runs, the fastest against the original first, of equal ones the older first.
+    /// Every version that runs: those whose gain over their parent is proven first, the fastest against the original
+    /// ahead, of equal ones the older. A step that proved nothing must not displace the version it was made from.
     pub(crate) fn ranked(&self) -> Vec<&Member> {
         let mut members: Vec<&Member> = self.population.members.iter().filter(|member| runs(member)).collect();
         members.sort_by(|a, b| {
-            speed_against_original(b).total_cmp(&speed_against_original(a)).then_with(|| a.id.cmp(&b.id))
+            let by_speed = speed_against_original(b).total_cmp(&speed_against_original(a));
+            is_proven(b).cmp(&is_proven(a)).then(by_speed).then_with(|| a.id.cmp(&b.id))
         });
         members
     }
+}
+
+/// Whether a version was measured to be faster than its parent. There is nothing to prove of the original.
+pub(crate) fn is_proven(member: &Member) -> bool {
+    member.id == 0 || member.verdict == Some(Verdict::Faster)
 }
 
 /// Whether a version can be built upon.
