@@ -1,4 +1,5 @@
 // Allocation and copies. Allocations are known by address, so that a wrong pointer or size is told as HIP tells it.
+#include "arena.h"
 #include "errors.h"
 #include "fault.h"
 #include "memory_size.h"
@@ -12,8 +13,6 @@
 namespace ks {
 namespace {
 
-/// hipMalloc's alignment on AMD devices is 256 bytes; programs rely on vector loads being aligned.
-constexpr size_t kAlignment = 256;
 constexpr size_t kPitchAlignment = 256;
 
 struct Allocation {
@@ -22,7 +21,7 @@ struct Allocation {
     unsigned flags;
 };
 
-/// What is allocated. A freed range is forgotten: the C library may hand it to the program for memory of its own.
+/// What is allocated, and memory that the program has registered.
 class Allocations {
   public:
     hipError_t allocate(void **out, size_t bytes, hipMemoryType type, unsigned flags) {
@@ -37,7 +36,7 @@ class Allocations {
         if (bytes > total_memory() || used_ > total_memory() - bytes) {
             return remember(hipErrorOutOfMemory);
         }
-        void *memory = aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+        void *memory = arena_.allocate(bytes);
         if (memory == nullptr) {
             return remember(hipErrorOutOfMemory);
         }
@@ -58,8 +57,8 @@ class Allocations {
             return remember(hipErrorInvalidValue);
         }
         used_ -= found->second.bytes;
+        arena_.release(pointer, found->second.bytes);
         live_.erase(found);
-        free(pointer);
         return hipSuccess;
     }
 
@@ -85,8 +84,8 @@ class Allocations {
         return found.bytes != 0 ? found : lookup(registered_, address(pointer), base);
     }
 
-    /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in.
-    /// Other memory is the program's own.
+    /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in, or
+    /// in memory of the program's own.
     bool accessible(const void *pointer, size_t bytes) {
         if (pointer == nullptr) {
             return false;
@@ -94,7 +93,7 @@ class Allocations {
         uintptr_t base = 0;
         const std::lock_guard<std::mutex> lock(mutex_);
         const Allocation found = lookup(live_, address(pointer), &base);
-        return found.bytes == 0 || bytes <= base + found.bytes - address(pointer);
+        return found.bytes != 0 ? bytes <= base + found.bytes - address(pointer) : !arena_.owns(pointer);
     }
 
     size_t used() {
@@ -119,6 +118,7 @@ class Allocations {
     }
 
     std::mutex mutex_;
+    Arena arena_;
     std::map<uintptr_t, Allocation> live_, registered_;
     size_t used_ = 0;
 };

@@ -89,6 +89,14 @@ enum hipError_t {
     hipErrorInvalidResourceHandle = hipErrorInvalidHandle,
 };
 
+/// Codes of the oldest interface.
+enum {
+    HIP_SUCCESS = hipSuccess,
+    HIP_ERROR_INVALID_VALUE,
+    HIP_ERROR_NOT_INITIALIZED,
+    HIP_ERROR_LAUNCH_OUT_OF_RESOURCES,
+};
+
 /// The error of this thread's last failed call, which is then forgotten.
 extern "C" hipError_t hipGetLastError();
 /// The same without forgetting.
