@@ -167,6 +167,8 @@ pub struct ExperimentFacts {
     pub report: String,
     /// Whether a prediction is held against it (not so for searches and confirmations).
     pub judges_prediction: bool,
+    /// Whether it is a further draft of the plan before it.
+    pub repeats: bool,
 }
 
 /// One finding.

@@ -1,5 +1,6 @@
 //! From the notebook's rows to what a report shows.
 
+use std::path::Path;
 use std::time::Duration;
 
 use lab::{Comparison, Failure};
@@ -24,8 +25,9 @@ pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookErro
     let findings = notebook.findings(run.id)?;
     let spent = notebook.spent(run.id)?;
     let teaches = |experiment: &Experiment| findings.iter().any(|finding| finding.experiment == experiment.id);
-    let facts =
+    let mut facts: Vec<ExperimentFacts> =
         experiments.iter().map(|experiment| experiment_facts(experiment, &population, teaches(experiment))).collect();
+    shorten(&mut facts, &run.file);
     let predictions =
         findings.iter().map(|finding| (finding.min_percent, finding.max_percent, finding.measured_percent));
     Ok(ReportData {
@@ -41,6 +43,20 @@ pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookErro
             .map(|finding| FindingFacts { about: finding.about, text: finding.text })
             .collect(),
     })
+}
+
+/// Takes out what is said already: the folder of the user's file in errors, and the reasons of a plan's further drafts.
+fn shorten(experiments: &mut [ExperimentFacts], file: &Path) {
+    let folder = file.parent().map(|folder| format!("{}/", folder.display())).unwrap_or_default();
+    let mut before: Option<(u32, String)> = None;
+    for facts in experiments {
+        if folder.len() > 1 {
+            facts.errors.iter_mut().for_each(|line| *line = line.replace(&folder, ""));
+        }
+        let plan = (facts.generation, facts.title.clone());
+        facts.repeats = before.as_ref() == Some(&plan);
+        before = Some(plan);
+    }
 }
 
 /// A ratio as an uplift in percent: 1.2 is 20.
@@ -208,6 +224,7 @@ fn experiment_facts(experiment: &Experiment, population: &[Candidate], judges_pr
         errors,
         report: experiment.report.clone(),
         judges_prediction,
+        repeats: false,
     }
 }
 

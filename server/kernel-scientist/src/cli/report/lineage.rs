@@ -157,10 +157,11 @@ fn curve(from: (f64, f64), to: (f64, f64)) -> String {
     format!("M{x1:.1} {y1:.1}C{:.1} {y1:.1} {:.1} {y2:.1} {x2:.1} {y2:.1}", x1 + bend, x2 - bend)
 }
 
-/// The text, or its beginning and an ellipsis.
+/// The text without its backticks, or its beginning and an ellipsis.
 pub fn shortened(text: &str, characters: usize) -> String {
+    let text = text.replace('`', "");
     if text.chars().count() <= characters {
-        return text.to_owned();
+        return text;
     }
     let mut short: String = text.chars().take(characters - 1).collect();
     short.truncate(short.trim_end().len());
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn long_titles_are_shortened_at_characters() {
-        assert_eq!(shortened("größer", 6), "größer");
+        assert_eq!(shortened("`größer`", 6), "größer");
         assert_eq!(shortened("größere Kachel", 9), "größere…");
     }
 }

@@ -3,7 +3,7 @@
 //! Everything from the notebook goes through minijinja's HTML escaping, also inside the drawings: a kernel's text may
 //! hold `<script>`. The page's own policy forbids scripts and loading as well.
 
-use minijinja::{AutoEscape, Environment};
+use minijinja::{AutoEscape, Environment, HtmlEscape, Value};
 use notebook::Calibration;
 use serde::Serialize;
 
@@ -88,6 +88,7 @@ struct CalibrationWords {
 pub fn render(report: &ReportData) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("prose", prose);
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
     for (name, text) in TEMPLATES {
@@ -128,6 +129,23 @@ fn page(report: &ReportData) -> Page<'_> {
         findings: &report.findings,
         version: env!("CARGO_PKG_VERSION"),
     }
+}
+
+/// Text whose parts in backticks are code. Everything else is escaped as usual.
+fn prose(text: &str) -> Value {
+    let mut html = String::with_capacity(text.len() + 16);
+    let parts: Vec<&str> = text.split('`').collect();
+    // Without its closing backtick the last part is no code.
+    let open = parts.len().is_multiple_of(2).then(|| parts.len() - 1);
+    for (index, part) in parts.iter().enumerate() {
+        let escaped = HtmlEscape(part);
+        match index % 2 {
+            1 if open == Some(index) => html.push_str(&format!("`{escaped}")),
+            1 => html.push_str(&format!("<code>{escaped}</code>")),
+            _ => html.push_str(&escaped.to_string()),
+        }
+    }
+    Value::from_safe_string(html)
 }
 
 /// The headline and the sentence below it.
@@ -184,5 +202,23 @@ fn experiment_row(experiment: &ExperimentFacts) -> ExperimentRow<'_> {
             .map_or_else(String::new, |(min, max)| format!("{} to {}", charts::signed(min), charts::signed(max))),
         measured: experiment.speed.map_or_else(String::new, |speed| format!("{:.2}×", speed.ratio)),
         interval: experiment.speed.map_or_else(String::new, |speed| charts::interval(&speed)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn code_in_prose_is_set_as_code_and_escaped() {
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("pad `tile[<16>]` by one", "pad <code>tile[&lt;16&gt;]</code> by one"),
+            ("a ` alone & <b>", "a ` alone &amp; &lt;b&gt;"),
+            ("`a` and `<i>", "<code>a</code> and `&lt;i&gt;"),
+            ("", ""),
+        ] {
+            assert_eq!(prose(text).to_string(), expected);
+        }
     }
 }
