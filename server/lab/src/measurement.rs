@@ -48,9 +48,9 @@ pub struct TimeReport {
 pub struct SpeedRatio {
     /// Point estimate.
     pub ratio: f64,
-    /// Lower end of the 95% confidence interval.
+    /// Lower end of the 99% confidence interval.
     pub low: f64,
-    /// Upper end of the 95% confidence interval.
+    /// Upper end of the 99% confidence interval.
     pub high: f64,
 }
 

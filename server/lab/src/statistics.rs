@@ -1,4 +1,4 @@
-//! Medians, ratios and verdicts, each with a 95% interval.
+//! Medians with a 95% interval, speed ratios with a 99% interval, and the verdicts that follow from these.
 //!
 //! Everything here is a pure function of the samples. Intervals come from ranks, so they assume no shape of the noise:
 //! - A **time** is the median with the order-statistic interval, widened where neighbouring samples resemble each other
@@ -10,8 +10,11 @@
 //! - A **geometric mean** over shapes joins the shapes' intervals by MOVER (Zou and Donner, *Construction of confidence
 //!   limits about effect measures*, 2008), which keeps their lopsidedness.
 //!
-//! Fewer than six samples cannot give a 95% interval from ranks alone: there Student's t on the logarithms is used, which
-//! is wide, and one sample alone says nothing about the spread.
+//! The interval of a time is there to be read. That of a ratio decides, so it is the wider one: on a machine so noisy that
+//! the band of [`SAME_BAND`] is no help, equal code is still called different in no more than one comparison in a hundred.
+//!
+//! Fewer than six samples cannot give a 95% interval from ranks alone, nor fewer than eight pairs a 99% one: there Student's
+//! t on the logarithms is used, which is wide, and one sample alone says nothing about the spread.
 
 use crate::measurement::{Figure, SpeedRatio};
 use crate::verdict::Verdict;
@@ -19,14 +22,29 @@ use crate::verdict::Verdict;
 /// Ratios within 1% of one, either way, count as the same speed.
 pub const SAME_BAND: f64 = 0.01;
 
-/// Rank intervals at 95% need at least this many samples: 2 / 2^6 is the first power below 5%.
-const FEWEST_FOR_RANKS: usize = 6;
+/// A level of confidence, with the points of the distributions at half of what it leaves out.
+struct Level {
+    /// The probability on each side of the interval.
+    tail: f64,
+    /// Samples from which ranks alone give an interval: the first n with 2^-n below the tail.
+    fewest_for_ranks: usize,
+    /// The normal distribution's point.
+    normal: f64,
+    /// Student's t for 1, 2, ... degrees of freedom, up to the fewest samples for ranks.
+    student: &'static [f64],
+}
 
-/// Student's t at 97.5% for 1 to 4 degrees of freedom.
-const STUDENT_T: [f64; 4] = [12.706, 4.303, 3.182, 2.776];
+/// For times.
+const LEVEL_95: Level =
+    Level { tail: 0.025, fewest_for_ranks: 6, normal: 1.959_964, student: &[12.706, 4.303, 3.182, 2.776] };
 
-/// The normal distribution's 97.5% point.
-const Z: f64 = 1.959_964;
+/// For ratios.
+const LEVEL_99: Level = Level {
+    tail: 0.005,
+    fewest_for_ranks: 8,
+    normal: 2.575_829,
+    student: &[63.657, 9.925, 5.841, 4.604, 4.032, 3.707],
+};
 
 /// More pairs than this are first joined to medians of neighbours: the Walsh averages grow with the square.
 const MOST_PAIRS: usize = 512;
@@ -57,7 +75,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// A single sample gets an interval of ±100%, by convention: its spread is unknown.
 pub fn figure(samples: Vec<f64>) -> Option<Figure> {
     let median_ns = median(&samples)?;
-    let (low_ns, high_ns) = if samples.len() < FEWEST_FOR_RANKS {
+    let (low_ns, high_ns) = if samples.len() < LEVEL_95.fewest_for_ranks {
         few_samples_interval(&samples, median_ns)
     } else {
         order_statistic_interval(&samples)
@@ -65,7 +83,7 @@ pub fn figure(samples: Vec<f64>) -> Option<Figure> {
     Some(Figure { median_ns, low_ns, high_ns, samples })
 }
 
-/// Speed of the candidate relative to the baseline from interleaved pairs; pairs with a time that is not positive and
+/// Speed of the candidate relative to the baseline from interleaved pairs, with its 99% interval; pairs with a time that is not positive and
 /// finite are left out. `None` when no pair is left.
 ///
 /// With one pair the interval is `0 ..= f64::MAX`: nothing is known.
@@ -76,13 +94,13 @@ pub fn speed(pairs: &[Pair]) -> Option<SpeedRatio> {
     let (low, estimate, high) = match logs.len() {
         0 => return None,
         1 => return Some(SpeedRatio { ratio: logs[0].exp(), low: 0.0, high: f64::MAX }),
-        n if n < FEWEST_FOR_RANKS => student_interval(&logs),
+        n if n < LEVEL_99.fewest_for_ranks => student_interval(&logs, &LEVEL_99),
         _ => signed_rank_interval(&logs),
     };
     Some(SpeedRatio { ratio: estimate.exp(), low: low.exp(), high: high.exp().min(f64::MAX) })
 }
 
-/// Geometric mean of independent ratios with its 95% interval; `None` when there are none.
+/// Geometric mean of independent ratios with its interval, at the level of theirs; `None` when there are none.
 pub fn geometric_mean(ratios: &[SpeedRatio]) -> Option<SpeedRatio> {
     if ratios.is_empty() {
         return None;
@@ -124,16 +142,16 @@ fn few_samples_interval(samples: &[f64], median: f64) -> (f64, f64) {
         return (least, most);
     }
     let logs: Vec<f64> = samples.iter().map(|sample| sample.ln()).collect();
-    let (low, _, high) = student_interval(&logs);
+    let (low, _, high) = student_interval(&logs, &LEVEL_95);
     (low.exp().min(least), high.exp().max(most))
 }
 
-/// Mean with Student's t interval, for two to five values.
-fn student_interval(values: &[f64]) -> (f64, f64, f64) {
+/// Mean with Student's t interval, for two values or more.
+fn student_interval(values: &[f64], level: &Level) -> (f64, f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let half = STUDENT_T[(values.len() - 2).min(3)] * (variance / count).sqrt();
+    let half = level.student[(values.len() - 2).min(level.student.len() - 1)] * (variance / count).sqrt();
     (mean - half, mean, mean + half)
 }
 
@@ -151,13 +169,13 @@ fn order_statistic_interval(samples: &[f64]) -> (f64, f64) {
 /// Largest rank r (from 1) such that at most 2.5% of the draws of a fair coin show fewer than r heads in `count` throws.
 fn binomial_rank(count: usize) -> usize {
     if count > 1000 {
-        let half = Z * (count as f64).sqrt() / 2.0;
+        let half = LEVEL_95.normal * (count as f64).sqrt() / 2.0;
         return ((count as f64 / 2.0 - half).floor() as usize).max(1);
     }
     let mut term = 0.5_f64.powi(count as i32);
     let mut cumulative = term;
     let mut rank = 0;
-    while cumulative <= 0.025 {
+    while cumulative <= LEVEL_95.tail {
         rank += 1;
         term *= (count - rank + 1) as f64 / rank as f64;
         cumulative += term;
@@ -212,18 +230,19 @@ fn signed_rank_interval(values: &[f64]) -> (f64, f64, f64) {
         averages.extend(values[index..].iter().map(|second| 0.5 * (first + second)));
     }
     let last = averages.len() - 1;
-    let rank = signed_rank_critical(values.len());
+    let rank = signed_rank_critical(values.len(), &LEVEL_99);
     let mut at = |index: usize| *averages.select_nth_unstable_by(index, f64::total_cmp).1;
     (at(rank), 0.5 * (at(last / 2) + at(last.div_ceil(2))), at(last - rank))
 }
 
-/// Largest w such that the signed-rank statistic of `count` symmetric values is at most w in no more than 2.5% of cases.
-fn signed_rank_critical(count: usize) -> usize {
+/// Largest w such that the signed-rank statistic of `count` symmetric values is at most w with no more than the tail's
+/// probability.
+fn signed_rank_critical(count: usize, level: &Level) -> usize {
     let most = count * (count + 1) / 2;
-    if count > 40 {
+    if count > 64 {
         let n = count as f64;
         let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
-        return (most as f64 / 2.0 - Z * deviation - 0.5).floor().max(0.0) as usize;
+        return (most as f64 / 2.0 - level.normal * deviation - 0.5).floor().max(0.0) as usize;
     }
     // share[w]: probability that the signed ranks counted so far sum to w.
     let mut share = vec![0.0; most + 1];
@@ -237,7 +256,7 @@ fn signed_rank_critical(count: usize) -> usize {
     let mut cumulative = 0.0;
     let within = share.iter().take_while(|probability| {
         cumulative += **probability;
-        cumulative <= 0.025
+        cumulative <= level.tail
     });
     within.count().saturating_sub(1)
 }

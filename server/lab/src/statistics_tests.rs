@@ -63,9 +63,11 @@ fn share(seeds: u64, noise: f64, shapes: usize, count: usize, candidate: f64, wa
 
 #[test]
 fn equal_code_is_hardly_ever_called_faster_or_slower() {
-    for (noise, shapes, count) in [(0.005, 1, 10), (0.02, 1, 30), (0.05, 1, 60), (0.02, 4, 20), (0.05, 3, 6)] {
+    for (noise, shapes, count) in
+        [(0.005, 1, 10), (0.02, 1, 30), (0.05, 1, 60), (0.02, 4, 20), (0.05, 3, 8), (0.4, 1, 11), (0.4, 3, 11)]
+    {
         let called = share(1500, noise, shapes, count, 100.0, &[Verdict::Faster, Verdict::Slower]);
-        assert!(called <= 0.01, "noise {noise}, {shapes} shapes of {count} pairs: {called} called different");
+        assert!(called <= 0.013, "noise {noise}, {shapes} shapes of {count} pairs: {called} called different");
     }
 }
 
@@ -89,11 +91,11 @@ fn stopping_at_a_narrow_interval_does_not_pick_winners() {
 #[test]
 fn a_planted_change_is_found_and_its_side_is_never_mistaken() {
     for (noise, count, candidate, wanted, other, least) in [
-        (0.01, 40, 97.0, Verdict::Faster, Verdict::Slower, 0.85),
-        (0.02, 60, 95.0, Verdict::Faster, Verdict::Slower, 0.9),
-        (0.02, 60, 105.0, Verdict::Slower, Verdict::Faster, 0.9),
+        (0.01, 60, 97.0, Verdict::Faster, Verdict::Slower, 0.85),
+        (0.02, 80, 95.0, Verdict::Faster, Verdict::Slower, 0.9),
+        (0.02, 80, 105.0, Verdict::Slower, Verdict::Faster, 0.9),
         (0.02, 200, 97.0, Verdict::Faster, Verdict::Slower, 0.9),
-        (0.01, 20, 50.0, Verdict::Faster, Verdict::Slower, 0.99),
+        (0.01, 20, 50.0, Verdict::Faster, Verdict::Slower, 0.95),
     ] {
         let found = share(150, noise, 1, count, candidate, &[wanted]);
         assert!(found >= least, "noise {noise}, {count} pairs, {candidate}: {found} {wanted}");
@@ -114,7 +116,7 @@ fn the_ratio_interval_covers_the_truth() {
         ratio.low <= 1.25 && 1.25 <= ratio.high
     });
     let share = covered.count() as f64 / 2000.0;
-    assert!((0.935..=0.985).contains(&share), "{share}");
+    assert!((0.98..=0.998).contains(&share), "{share}");
 }
 
 #[test]
@@ -143,7 +145,10 @@ fn the_median_interval_covers_the_truth_and_widens_under_drift() {
 fn critical_ranks_equal_the_published_tables() {
     // Wilcoxon's signed ranks, two-sided 5% (Hollander, Wolfe and Chicken, table A.4).
     for (count, critical) in [(6, 0), (8, 3), (10, 8), (15, 25), (20, 52), (30, 137), (50, 434)] {
-        assert!(signed_rank_critical(count).abs_diff(critical) <= usize::from(count > 40), "{count}");
+        assert_eq!(signed_rank_critical(count, &LEVEL_95), critical, "{count}");
+    }
+    for (count, critical) in [(8, 0), (10, 3), (15, 15), (20, 37), (30, 109), (50, 373)] {
+        assert_eq!(signed_rank_critical(count, &LEVEL_99), critical, "{count}");
     }
     // Sign test: rank of the interval's lower end.
     for (count, rank) in [(6, 1), (9, 2), (10, 2), (20, 6), (50, 18), (100, 40)] {

@@ -25,7 +25,7 @@ pub struct Sampling {
     pub seed: u64,
     /// Sampling stops at the latest after this time for all shapes together.
     pub budget: Duration,
-    /// Sampling of a shape stops when the half width of the ratio's 95% interval is below this share (0.005 = 0.5%).
+    /// Sampling of a shape stops when the half width of the ratio's interval is below this share (0.005 = 0.5%).
     pub half_width: f64,
     /// Which shapes to run.
     pub shapes: ShapeChoice,

@@ -26,7 +26,7 @@ pub fn figure(figure: &Figure) -> String {
     format!("{} ±{half:.1}%", time(figure.median_ns))
 }
 
-/// A speed ratio with its 95% interval: `1.82x [1.80, 1.85]`.
+/// A speed ratio with its 99% interval: `1.82x [1.80, 1.85]`.
 pub fn speed(speed: &SpeedRatio) -> String {
     format!("{:.2}x [{:.2}, {:.2}]", speed.ratio, speed.low, speed.high)
 }

@@ -102,6 +102,17 @@ class Buffer {
         need(hipMemcpy(device(), fresh_.data(), bytes_, hipMemcpyHostToDevice), "hipMemcpy");
     }
 
+    // Elements of `result` that still hold the poison, where `expected` does not.
+    size_t unwritten(const char* result, const char* expected) const {
+        const size_t size = size_of(argument_->type);
+        const std::vector<char> poison(size, static_cast<char>(poison_));
+        size_t count = 0;
+        for (size_t at = 0; at < bytes_ && argument_->kind == Kind::output; at += size) {
+            count += std::memcmp(result + at, poison.data(), size) == 0 && std::memcmp(expected + at, poison.data(), size) != 0;
+        }
+        return count;
+    }
+
     void download(char* to) const { need(hipMemcpy(to, device(), bytes_, hipMemcpyDeviceToHost), "hipMemcpy"); }
 
     // Whether something was written outside; `offset` is in bytes from the first element, negative before it.

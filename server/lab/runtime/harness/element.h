@@ -161,7 +161,9 @@ template <class T> std::string spell(T value) {
     } else if constexpr (std::is_integral_v<T>) {
         std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
     } else {
-        std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+        const double number = static_cast<double>(value);
+        if (number != number) return "NaN";
+        std::snprintf(text, sizeof text, "%.9g", number);
     }
     return text;
 }

@@ -185,6 +185,13 @@ void Session::run_reference(Slot& slot, std::vector<std::vector<char>>& expected
     }
 }
 
+void Session::report_wrong(size_t which, const Buffer& buffer, const Mismatch& found, size_t unwritten) const {
+    report("wrong", format("{%s,\"index\":%zu,\"got\":\"%s\",\"expected\":\"%s\",\"wrong\":%zu,\"unwritten\":%zu,"
+                           "\"elements\":%zu,\"max_error\":\"%.6g\"}",
+                           place(which, buffer).c_str(), found.first, found.got.c_str(), found.expected.c_str(),
+                           found.wrong, unwritten, buffer.elements(), found.max_error));
+}
+
 // Compares the results of all objects with the reference, which runs only now: there is nothing to peek at before.
 bool Session::check_all() {
     std::vector<std::vector<char>> expected;
@@ -196,13 +203,11 @@ bool Session::check_all() {
                 Buffer& buffer = slot->buffers[index];
                 const Argument& argument = buffer.argument();
                 if (!argument.is_written()) continue;
-                const Mismatch found = compare(argument.type, buffer.result(static_cast<int>(which)).reveal(),
-                                               expected[index].data(), buffer.elements(), argument.tolerance);
+                const char* result = buffer.result(static_cast<int>(which)).reveal();
+                const Mismatch found =
+                    compare(argument.type, result, expected[index].data(), buffer.elements(), argument.tolerance);
                 if (found.wrong > 0) {
-                    report("wrong", format("{%s,\"index\":%zu,\"got\":\"%s\",\"expected\":\"%s\",\"wrong\":%zu,"
-                                           "\"elements\":%zu,\"max_error\":\"%.6g\"}",
-                                           place(which, buffer).c_str(), found.first, found.got.c_str(),
-                                           found.expected.c_str(), found.wrong, buffer.elements(), found.max_error));
+                    report_wrong(which, buffer, found, buffer.unwritten(result, expected[index].data()));
                     return false;
                 }
                 if (buffer.elements() > 0 && found.nan == buffer.elements()) {

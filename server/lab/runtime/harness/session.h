@@ -39,6 +39,7 @@ class Session {
     bool late_writes(size_t which);
     void run_reference(Slot& slot, std::vector<std::vector<char>>& expected);
     bool check_all();
+    void report_wrong(size_t which, const Buffer& buffer, const Mismatch& found, size_t unwritten) const;
     // One round: fresh inputs, every object once in random order, results checked.
     bool round(bool must_check, std::vector<Span>& spans);
     bool calibrate();

@@ -39,7 +39,11 @@ impl Builder for CpuBuilder<'_> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        self.cpu.environment()
+        let mut environment = self.cpu.environment();
+        // One thread: a pool loses a share of its time whenever any other process takes one of its processors, and a
+        // ratio of such times needs tens of times the samples. Figures then do not depend on the number of processors.
+        environment.push(("KS_THREADS".into(), "1".into()));
+        environment
     }
 
     fn readable(&self) -> Vec<PathBuf> {

@@ -233,12 +233,17 @@ impl Naming<'_> {
     fn event(&self, event: Event) -> LabError {
         let file = self.bench.benchmark.path.display();
         match event {
-            Event::Wrong { which, shape, argument, index, got, expected, wrong, elements, max_error } => {
+            Event::Wrong { which, shape, argument, index, got, expected, wrong, unwritten, elements, max_error } => {
                 let place = self.place(which, Some(shape));
+                let how = match (unwritten, max_error.as_str()) {
+                    (0, "0") => String::new(),
+                    (0, error) => format!(", by up to {error}"),
+                    (unwritten, _) => format!(", {unwritten} were never written"),
+                };
                 Failure::Wrong {
                     detail: format!(
                         "{place}: {argument}[{index}] is {got}, expected {expected} ({wrong} of {elements} elements are \
-                         wrong, by up to {max_error})"
+                         wrong{how})"
                     ),
                 }
                 .into()
@@ -255,13 +260,14 @@ impl Naming<'_> {
                 }
                 .into()
             }
-            Event::Modified { which, shape, argument } => Failure::Wrong {
-                detail: format!(
-                    "{}: it changed the input `{argument}`; say `kind = \"inout\"` in {file} if it may",
-                    self.place(which, Some(shape))
-                ),
+            Event::Modified { which, shape, argument } => {
+                let advice = match which {
+                    Which::Candidate => String::new(),
+                    _ => format!("; say `kind = \"inout\"` in {file} if it may"),
+                };
+                let place = self.place(which, Some(shape));
+                Failure::Wrong { detail: format!("{place}: it changed the input `{argument}`{advice}") }.into()
             }
-            .into(),
             Event::Late { which, shape, argument } => refused(format!(
                 "{}: `{argument}` still changed after the device was synchronised: work was left running",
                 self.place(which, Some(shape))

@@ -38,6 +38,7 @@ pub(super) enum Event {
         got: String,
         expected: String,
         wrong: u64,
+        unwritten: u64,
         elements: u64,
         max_error: String,
     },
@@ -204,3 +205,7 @@ impl Reader<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::*;
-use crate::Failure;
 use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::Cpu;
 use crate::workbench::ShapeChoice;
+use crate::{Failure, Verdict};
 
 /// Tests share a cache, so that the runtime is built once.
 static CPU: LazyLock<Cpu> = LazyLock::new(|| {
@@ -30,8 +30,9 @@ const KERNELS: [(&str, &str, &str); 10] = [
     ("batched_small_gemm", "int col = i % size", "int col = (i + 1) % size"),
 ];
 
-pub(super) fn folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/benchmarks"))
+pub(super) fn folder() -> PathBuf {
+    let lab = Path::new(env!("CARGO_MANIFEST_DIR"));
+    lab.ancestors().nth(2).unwrap().join("tests/benchmarks")
 }
 
 pub(super) fn source(name: &str) -> Source {
@@ -112,4 +113,122 @@ fn an_inferred_benchmark_runs_for_every_kernel() {
             assert!(matches!(answer, Err(LabError::Code(Failure::Wrong { .. }))), "{name}: {answer:?}\n{text}");
         });
     }
+}
+
+#[test]
+fn equal_code_is_not_called_faster_and_a_real_gain_is() {
+    let null = compare("stencil", "", "", 1500).unwrap();
+    println!("null: {} {:?}", null.verdict, null.speed);
+    assert!(!matches!(null.verdict, Verdict::Faster | Verdict::Slower), "{:?}", null.speed);
+    assert_eq!(null.shapes.iter().filter(|shape| shape.held_out).count(), 1);
+
+    let honest = "if (i < n) {\n        c[i] = a[i] + b[i];";
+    let thrice = "for (int round = 0; round < 3; round++) if (i < n) {\n        asm volatile(\"\" ::: \"memory\");\n        \
+                  c[i] = a[i] + b[i];";
+    let slower = compare("vector_add", honest, thrice, 1500).unwrap();
+    println!("three times the work: {} {:?}", slower.verdict, slower.speed);
+    assert_eq!(slower.verdict, Verdict::Slower);
+
+    let scattered = "for (int stride = 1; stride < BLOCK; stride *= 2) {\n        if (tid % (2 * stride) == 0)";
+    let packed = "for (int stride = BLOCK / 2; stride > 0; stride /= 2) {\n        if (tid < stride)";
+    let gain = compare("reduction", scattered, packed, 1500).unwrap();
+    println!("neighbouring work-items: {} {:?}", gain.verdict, gain.speed);
+    assert_ne!(gain.verdict, Verdict::Slower);
+}
+
+/// Times or compares `text` as a change of vector_add under the benchmark file with `from` replaced.
+fn with_benchmark_change(from: &str, to: &str, code: impl Fn(&str) -> String) -> LabError {
+    let original = source("vector_add");
+    let path = Benchmark::path_for(&original.path);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(from.is_empty() || text.contains(from));
+    let benchmark = Benchmark::parse(&path, &text.replacen(from, to, 1)).unwrap();
+    let changed = original.with_text(code(&original.text));
+    with_bench(&original, &benchmark, |bench| {
+        let answer = bench.compare(&original, &changed, &sampling(50), &Cancel::new());
+        answer.expect_err(&format!("{to}: {}", changed.text))
+    })
+}
+
+#[test]
+fn mistakes_of_the_benchmark_file_are_told_with_their_line() {
+    let same = |text: &str| text.to_owned();
+    for (from, to, parts) in [
+        ("count = \"n\"", "count = \"nn\"", &["vector_add.bench.toml:8:", "nn"][..]),
+        ("value = \"n\"", "value = \"size\"", &["vector_add.bench.toml:26:", "size"]),
+        ("(n + 63) / 64", "(n + BLOCK) / 64", &["vector_add.bench.toml:2:", "BLOCK"]),
+        ("c[i] = a[i] + b[i];\"", "c[i] = a[i] + d[i];\"", &["vector_add.bench.toml:29:", "'d'"]),
+        ("\"1.0 * n\"", "\"1.0 * m\"", &["vector_add.bench.toml:32:", "'m'"]),
+        ("kernel = \"vector_add\"", "kernel = \"vector_sub\"", &["vector_add.bench.toml:2:", "vector_sub"]),
+        ("count = \"n\"", "count = \"-n\"", &["vector_add.bench.toml", "`a` would have -"]),
+        ("count = \"n\"", "count = \"n / 2\"", &["is wrong"]),
+        ("\"1.0 * n\"", "\"1e15 * n\"", &["mend `flops` or `bytes`"]),
+        ("n = 65536", "n = 65536000000", &["vector_add.bench.toml", "choose smaller shapes"]),
+    ] {
+        let error = with_benchmark_change(from, to, same);
+        let message = error.to_string();
+        println!("{message}");
+        // Half a buffer is read out of bounds, which shows as it may.
+        if parts == ["is wrong"] {
+            continue;
+        }
+        assert!(matches!(error, LabError::Usage(_)), "{to}: {error:?}");
+        for part in parts {
+            assert!(message.contains(part), "{message}\n  lacks {part}");
+        }
+    }
+}
+
+#[test]
+fn a_candidate_that_fails_says_how() {
+    for (from, to, label, part) in [
+        ("c[i] = a[i]", "c[i] = a[i", "does not compile", "vector_add.hip:7:"),
+        (
+            "        c[i] = a[i] + b[i];\n    }\n}",
+            "        c[i] = a[i] + b[i];\n    }\n",
+            "does not compile",
+            "vector_add.hip",
+        ),
+        ("vector_add(", "vector_sum(", "does not compile", "vector_add"),
+        ("float* c, int n", "float* c, int n, int m", "does not compile", "vector_add.bench.toml:2:"),
+        ("c[i] = a[i]", "*(volatile int*)8 = 1; c[i] = a[i]", "crashed", "in the candidate at n=65536"),
+        ("c[i] = a[i] + b[i]", "if (i != 5) c[i] = a[i] + b[i]", "wrong", "c[5] is NaN"),
+        (
+            "c[i] = a[i] + b[i]",
+            "if (i != 5) c[i] = a[i] + b[i]",
+            "wrong",
+            "(1 of 65536 elements are wrong, 1 were never written)",
+        ),
+    ] {
+        let error = with_benchmark_change("", "", |text| text.replacen(from, to, 1));
+        println!("{error}");
+        let LabError::Code(failure) = &error else { panic!("{to}: {error:?}") };
+        assert_eq!(failure.label(), label, "{to}: {failure}");
+        assert!(failure.to_string().contains(part), "{failure}\n  lacks {part}");
+    }
+}
+
+#[test]
+fn a_candidate_that_never_ends_is_stopped_and_cancelling_stops_all() {
+    let original = source("vector_add");
+    let benchmark = Benchmark::load(&Benchmark::path_for(&original.path)).unwrap();
+    let text = original.text.replace("c[i] = a[i]", "for (volatile int k = 0; k < 1;) {} c[i] = a[i]");
+    let endless = original.with_text(text);
+    let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default() };
+    let limits = Limits::new(Duration::from_secs(1), 1 << 30);
+    let bench = Bench { builder: &builder, benchmark: &benchmark, original: &original, limits };
+    let answer = bench.compare(&original, &endless, &sampling(50), &Cancel::new());
+    assert!(matches!(answer, Err(LabError::Code(Failure::TimedOut { .. }))), "{answer:?}");
+
+    let cancel = Cancel::new();
+    let limits = Limits::new(Duration::from_secs(60), 1 << 30);
+    let bench = Bench { limits, ..bench };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(700));
+            cancel.cancel();
+        });
+        let answer = bench.compare(&original, &endless, &sampling(50), &cancel);
+        assert!(matches!(answer, Err(LabError::Cancelled)), "{answer:?}");
+    });
 }

@@ -265,9 +265,9 @@ pub struct Finished {
     /// Speed of `best` against the original as its confirmation measured it, never as the selection did: a winner is
     /// picked for its luck too. 1 when nothing is confirmed, since `best` is then the original itself.
     pub speedup: f64,
-    /// Lower end of the 95% interval of `speedup`.
+    /// Lower end of the 99% interval of `speedup`.
     pub speedup_low: f64,
-    /// Upper end of the 95% interval of `speedup`.
+    /// Upper end of the 99% interval of `speedup`.
     pub speedup_high: f64,
     /// Whether `best` is a confirmed improvement.
     pub confirmed: bool,
