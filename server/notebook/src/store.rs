@@ -77,11 +77,15 @@ impl Notebook {
 
     /// The format of the file and whether the file is a notebook at all, before anything is written to it.
     fn check_identity(&self) -> Result<i64, NotebookError> {
-        let explain = |error| self.explain("opening", error);
-        let version = self.pragma("user_version").map_err(explain)?;
-        let application = self.pragma("application_id").map_err(explain)?;
-        let objects: i64 =
-            self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
+        // One statement, so that another process which makes the notebook at this moment has made all of it or nothing.
+        let (version, application, objects): (i64, i64, i64) = self.read("opening", |connection| {
+            connection.query_row(
+                "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+                 FROM pragma_user_version, pragma_application_id",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+        })?;
         if application != APPLICATION_ID && (objects > 0 || application != 0) {
             let detail = "it is the database of another program".to_owned();
             return Err(NotebookError::Unreadable { doing: "opening", path: self.path.clone(), detail });
@@ -90,10 +94,6 @@ impl Notebook {
             return Err(NotebookError::Newer { path: self.path.clone(), found: version, known: VERSION });
         }
         Ok(version)
-    }
-
-    fn pragma(&self, name: &str) -> rusqlite::Result<i64> {
-        self.connection.pragma_query_value(None, name, |row| row.get(0))
     }
 
     /// WAL lets readers go on while a run records. `synchronous=FULL` syncs every commit: even a power cut loses nothing

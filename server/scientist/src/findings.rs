@@ -27,10 +27,16 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
         "as predicted"
     };
     let text = format!(
-        "{}: {verdict}, {gain:+.1}% ({:+.1} to {:+.1}), {agreement} ({min:+.0} to {max:+.0}%).",
+        "{}: {verdict}, {}% ({}), {agreement} ({} to {}%).",
         subject(plan),
-        percent(speed.low),
-        percent(speed.high)
+        signed(gain, 1),
+        if is_open(speed) {
+            "too few samples for an interval".to_owned()
+        } else {
+            format!("{} to {}", signed(percent(speed.low), 1), signed(percent(speed.high), 1))
+        },
+        signed(min, 0),
+        signed(max, 0),
     );
     Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: Some(gain), text }
 }
@@ -39,6 +45,26 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
 pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
     let text = format!("{}: {failure}.", subject(plan));
     Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: None, text }
+}
+
+/// Whether an interval says nothing: so little was sampled that its end is out of sight.
+pub(crate) fn is_open(speed: &SpeedRatio) -> bool {
+    speed.low <= 0.0 || speed.high > 1e6
+}
+
+/// A ratio with its interval in words: `2.02x (1.83 to 2.24)`.
+pub(crate) fn ratio_in_words(speed: &SpeedRatio) -> String {
+    if is_open(speed) {
+        return format!("{:.2}x (too few samples for an interval)", speed.ratio);
+    }
+    format!("{:.2}x ({:.2} to {:.2})", speed.ratio, speed.low, speed.high)
+}
+
+/// A number with its sign and so many decimals, and no sign at a zero.
+fn signed(number: f64, decimals: usize) -> String {
+    let text = format!("{number:+.decimals$}");
+    let is_zero = text.chars().all(|c| !c.is_ascii_digit() || c == '0');
+    if is_zero { text[1..].to_owned() } else { text }
 }
 
 /// The plan in words, with its kernel unless the title names it.
@@ -89,6 +115,21 @@ mod tests {
         check(1.10, "Pad `tile` in `gemm`: faster, +10.0% (+9.0 to +11.0), as predicted (+5 to +20%).");
         check(1.30, "Pad `tile` in `gemm`: faster, +30.0% (+29.0 to +31.0), more than predicted (+5 to +20%).");
         check(0.90, "Pad `tile` in `gemm`: faster, -10.0% (-11.0 to -9.0), less than predicted (+5 to +20%).");
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_is_not_given_in_numbers() {
+        let speed = SpeedRatio { ratio: 1.5, low: 0.0, high: f64::MAX };
+        let text = measured(&plan(), &speed, Verdict::Inconclusive).text;
+        assert!(text.contains("inconclusive, +50.0% (too few samples for an interval), more than"), "{text}");
+        assert_eq!(ratio_in_words(&speed), "1.50x (too few samples for an interval)");
+    }
+
+    #[test]
+    fn a_zero_has_no_sign() {
+        for (number, decimals, expected) in [(-0.4, 0, "0"), (0.04, 1, "0.0"), (-0.06, 1, "-0.1"), (3.0, 0, "+3")] {
+            assert_eq!(signed(number, decimals), expected);
+        }
     }
 
     #[test]

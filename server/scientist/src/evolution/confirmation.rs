@@ -16,6 +16,7 @@ use super::event::{Event, ShapeSpeed};
 use super::search::baseline_error;
 use super::session::{About, Done, Session, Trial, is_proven, same_error, speed_against_original};
 use crate::evaluation::Evaluator;
+use crate::findings::ratio_in_words;
 use crate::run::Stop;
 use crate::stages::CandidateId;
 
@@ -67,8 +68,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
                     break;
                 }
                 ExperimentOutcome::Measured(Comparison { speed, verdict, .. }) => confirmation.refused.push(format!(
-                    "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it is {:.2}x ({:.2} to {:.2}), {verdict}.",
-                    speed.ratio, speed.low, speed.high
+                    "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it is {}, {verdict}.",
+                    ratio_in_words(&speed)
                 )),
                 ExperimentOutcome::Failed(failure) => confirmation.refused.push(format!(
                     "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it failed: {failure}."
@@ -193,14 +194,10 @@ pub(crate) fn praise(id: CandidateId, comparison: &Comparison) -> String {
     };
     let mut text = format!(
         "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed in a fresh process with fresh seeds on {shapes}.",
-        speed.ratio, speed.low, speed.high,
+        speed.ratio, speed.low, speed.high
     );
     for shape in comparison.shapes.iter().filter(|shape| shape.verdict == Verdict::Slower) {
-        let speed = shape.speed;
-        text.push_str(&format!(
-            " It is slower on {}: {:.2}x ({:.2} to {:.2}).",
-            shape.shape, speed.ratio, speed.low, speed.high
-        ));
+        text.push_str(&format!(" It is slower on {}: {}.", shape.shape, ratio_in_words(&shape.speed)));
     }
     text
 }

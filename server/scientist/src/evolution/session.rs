@@ -273,13 +273,13 @@ pub(crate) fn speed_against_original(member: &Member) -> f64 {
     member.against_original.map_or(1.0, |speed| speed.ratio)
 }
 
-/// Speed over two steps. The interval is that of the product's ends, which is wider than 95%: a guess that errs on the
+/// Speed over two steps. The interval is that of the product's ends, which is wider than 99%: a guess that errs on the
 /// safe side until the two are compared directly.
 pub(crate) fn chained(first: Option<SpeedRatio>, second: SpeedRatio) -> SpeedRatio {
     first.map_or(second, |first| SpeedRatio {
         ratio: first.ratio * second.ratio,
         low: first.low * second.low,
-        high: first.high * second.high,
+        high: (first.high * second.high).min(f64::MAX),
     })
 }
 
