@@ -1,4 +1,5 @@
 #include "errors.h"
+#include "report.h"
 
 namespace ks {
 namespace {
@@ -20,10 +21,14 @@ extern "C" {
 hipError_t hipGetLastError() {
     const hipError_t error = ks::last_error;
     ks::last_error = hipSuccess;
+    ks::drop_held_faults();
     return error;
 }
 hipError_t hipExtGetLastError() { return hipGetLastError(); }
-hipError_t hipPeekAtLastError() { return ks::last_error; }
+hipError_t hipPeekAtLastError() {
+    ks::drop_held_faults();
+    return ks::last_error;
+}
 
 const char *hipGetErrorName(hipError_t error) {
     switch (error) {

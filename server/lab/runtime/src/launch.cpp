@@ -31,9 +31,9 @@ Launch named(Launch launch) {
     return launch;
 }
 
-/// A fault whose text names the kernel, which does not run yet.
+/// Tells why a launch is refused: now, and in the report unless the program asks for the error itself.
 void refuse(const Launch &launch, const char *kind, const std::string &message) {
-    write_fault(kind, message.c_str(), launch.kernel);
+    hold_fault(kind, message, launch.kernel);
     fprintf(stderr, "HIP on the CPU: launch of %s refused: %s\n", launch.kernel, message.c_str());
 }
 

@@ -90,10 +90,17 @@ struct Group {
     static bool same(dim3 a, dim3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 };
 
+struct HeldFault {
+    const char *kind;
+    std::string message;
+    const char *kernel;
+};
+
 /// Never destroyed: launches may still come from the program's static destructors.
 struct Records {
     std::mutex mutex;
     std::vector<Group> groups; ///< in the order of their first launch
+    std::vector<HeldFault> held;
     bool written = false;
 };
 Records &records() {
@@ -159,6 +166,18 @@ void write_fault(const char *kind, const char *message, const char *kernel) {
     write_all(line.text, line.size);
 }
 
+void hold_fault(const char *kind, const std::string &message, const char *kernel) {
+    Records &all = records();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.held.push_back({kind, message, kernel});
+}
+
+void drop_held_faults() {
+    Records &all = records();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.held.clear();
+}
+
 void write_launches() {
     if (!reporting()) {
         return;
@@ -170,6 +189,9 @@ void write_launches() {
     }
     if (!all.written) {
         all.written = true;
+        for (const HeldFault &fault : all.held) {
+            write_fault(fault.kind, fault.message.c_str(), fault.kernel);
+        }
         for (const Group &group : all.groups) {
             const std::string line = to_json(group);
             write_all(line.data(), line.size());

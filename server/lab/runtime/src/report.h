@@ -1,6 +1,7 @@
 // The report channel: JSON lines on the descriptor that KS_REPORT_FD names.
 #pragma once
 #include <ks/launch.h>
+#include <string>
 
 namespace ks {
 
@@ -10,7 +11,11 @@ bool reporting();
 void record_launch(const Launch &launch, uint64_t nanoseconds);
 /// Writes a fault line at once. Async-signal-safe.
 void write_fault(const char *kind, const char *message, const char *kernel);
-/// Writes what record_launch remembered, once.
+/// A fault that the program can also learn from a return value. It is written only if the program never asks.
+void hold_fault(const char *kind, const std::string &message, const char *kernel);
+/// The program has asked.
+void drop_held_faults();
+/// Writes the faults that are still held and what record_launch remembered, once.
 void write_launches();
 
 } // namespace ks
