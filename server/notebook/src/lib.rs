@@ -20,6 +20,7 @@ mod experiments;
 mod findings;
 mod history;
 mod measurements;
+mod run_hold;
 mod runs;
 mod schema;
 mod store;
@@ -31,7 +32,8 @@ pub use experiments::{Experiment, ExperimentId, ExperimentKind, ExperimentOutcom
 pub use findings::{Calibration, NewFinding, StoredFinding};
 pub use history::HistoryPoint;
 pub use measurements::{ComparisonId, MeasuredCode, Measurement, MeasurementId, StoredComparison};
-pub use runs::{NewRun, Run, RunChange, RunHold, RunId, RunState, RunStep, Spent};
+pub use run_hold::RunHold;
+pub use runs::{NewRun, Run, RunChange, RunId, RunState, RunStep, Spent};
 pub use schema::VERSION;
 pub use store::{Notebook, Options};
 pub use texts::{KernelFingerprint, TextHash};

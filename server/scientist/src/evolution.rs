@@ -54,6 +54,10 @@ use crate::run::{RunError, RunRequest, Settings};
 use crate::run_record::RunRecord;
 use crate::stages::{Designer, Finding, Population, Selector, Writer};
 
+/// Kept with each run. A run is resumed by the version that started it: another might take other steps, and the answers
+/// on record would be taken for answers to those.
+const PROGRAM: &str = concat!("kernel-scientist ", env!("CARGO_PKG_VERSION"));
+
 /// What stands behind the three stages.
 pub struct Stages<'a> {
     /// Stage 1.
@@ -131,7 +135,7 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
             seed: request.seed,
             budget: serde_json::json!(request.budget),
             settings: serde_json::json!(request.settings),
-            program: concat!("kernel-scientist ", env!("CARGO_PKG_VERSION")),
+            program: PROGRAM,
         });
         match started {
             Ok(run) => self.sit(run, false, cancel, events),
@@ -143,7 +147,7 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     ///
     /// # Errors
     /// As [`Evolution::start`]; also when there is no such run, when it has finished, when another process is working on
-    /// it, or when it belongs to another device.
+    /// it, or when it belongs to another device or another version of the program.
     pub fn resume(self, run: RunId, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
         self.sit(run, true, cancel, events)
     }
@@ -206,6 +210,9 @@ impl<'n> Opening<'n> {
         }
         if known.device != device {
             return Err(RunError::OtherDevice { run, recorded: known.device.clone(), given: device.to_owned() });
+        }
+        if known.program != PROGRAM {
+            return Err(RunError::OtherProgram { run, recorded: known.program.clone(), given: PROGRAM });
         }
         let budget = record.parse("the budget", &known.budget)?;
         let settings = record.parse("the settings", &known.settings)?;

@@ -60,6 +60,14 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Sampling time at the end of a run: each finalist against the original, and one confirmation.
+    pub(crate) fn ending(&self) -> Duration {
+        let finalists = u32::try_from(self.finalists).unwrap_or(u32::MAX);
+        self.confirmation + self.experiment.saturating_mul(finalists)
+    }
+}
+
 /// Why a run ended without an answer. What was recorded stays, and the run can be resumed where that makes sense.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -83,6 +91,18 @@ pub enum RunError {
         recorded: String,
         /// The device it was resumed with.
         given: String,
+    },
+    /// The run was started by another version, which may take other steps.
+    #[error(
+        "run {run} was started by {recorded} and cannot go on with {given}, which may take other steps; start a new run"
+    )]
+    OtherProgram {
+        /// The run.
+        run: RunId,
+        /// What started it.
+        recorded: String,
+        /// What it was resumed with.
+        given: &'static str,
     },
     /// The run has come to its end.
     #[error("run {0} has finished, so there is nothing to resume; start a new run")]

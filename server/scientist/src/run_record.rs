@@ -53,9 +53,22 @@ impl<'n> RunRecord<'n> {
         self.parse(step, &detail)
     }
 
-    /// The recorded experiment of a step.
-    pub(crate) fn experiment(&self, step: &str) -> Option<&Experiment> {
-        self.experiments.get(step)
+    /// Whether the experiment of a step is on record.
+    pub(crate) fn has_experiment(&self, step: &str) -> bool {
+        self.experiments.contains_key(step)
+    }
+
+    /// The recorded experiment of a step, which must be about `key`.
+    pub(crate) fn experiment(&self, step: &str, key: &str) -> Result<Option<&Experiment>, NotebookError> {
+        let Some(found) = self.experiments.get(step) else { return Ok(None) };
+        if found.hypothesis_key == key {
+            return Ok(Some(found));
+        }
+        Err(NotebookError::Garbled {
+            path: self.notebook.path().to_path_buf(),
+            what: format!("experiment {step} of run {}", self.run.id),
+            detail: format!("it is about `{}`, and the run's own steps lead to `{key}`", found.hypothesis_key),
+        })
     }
 
     pub(crate) fn keep_experiment(&self, experiment: &NewExperiment<'_>) -> Result<ExperimentId, NotebookError> {

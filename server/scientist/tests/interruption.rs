@@ -333,7 +333,7 @@ fn only_a_run_that_can_go_on_is_resumed() {
     refused(run, "has finished");
     refused(notebook::RunId(99), "has no run 99");
 
-    let new = |device: &str| {
+    let new = |device: &str, program: &str| {
         let asked = request(generations(1));
         notebook
             .start_run(&notebook::NewRun {
@@ -346,12 +346,14 @@ fn only_a_run_that_can_go_on_is_resumed() {
                 seed: 1,
                 budget: serde_json::json!(asked.budget),
                 settings: serde_json::json!(asked.settings),
-                program: "test",
+                program,
             })
             .unwrap()
     };
-    refused(new("mi300"), "started on device `mi300`");
-    let busy = new("scripted");
+    let this = concat!("kernel-scientist ", env!("CARGO_PKG_VERSION"));
+    refused(new("mi300", this), "started on device `mi300`");
+    refused(new("scripted", "kernel-scientist 9.9.9"), "started by kernel-scientist 9.9.9");
+    let busy = new("scripted", this);
     let other = Notebook::open(notebook.path()).unwrap();
     let _hold = other.hold_run(busy).unwrap();
     refused(busy, "being worked on by another process");

@@ -108,7 +108,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         // The confirmation comes first when time is short; the order is then that of the search.
         let (budget, after) = (self.settings.experiment, self.settings.confirmation);
         let short = self.account.remaining().is_some_and(|remaining| remaining < budget + after);
-        if short && self.record.experiment(&step).is_none() {
+        if short && !self.record.has_experiment(&step) {
             return Ok(Some(finalist));
         }
         let done = self.against_original(finalist.id, step, ExperimentKind::Direct, builds, build)?;
@@ -146,7 +146,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             _ => (self.settings.experiment, ShapeChoice::Shown, "comparing"),
         };
         let sampling = self.sampling(&step, budget, shapes);
-        if self.record.experiment(&step).is_none() {
+        if !self.record.has_experiment(&step) {
             self.working(0, format!("{doing} candidate {id} with the original"));
         }
         let text = Arc::clone(&self.member(id).text);

@@ -87,11 +87,9 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.watch = Watch::start(&self.outer, &self.account, reserve);
     }
 
-    /// A confirmation, and the direct comparison of each finalist, take their sampling time and a little more; but no
-    /// more than a third of a short budget.
+    /// The end takes its sampling time and a little more; but no more than a third of a short budget.
     fn confirmation_reserve(&self) -> Duration {
-        let finalists = u32::try_from(self.settings.finalists).unwrap_or(u32::MAX);
-        let wanted = (self.settings.confirmation + self.settings.experiment.saturating_mul(finalists)).mul_f64(1.2);
+        let wanted = self.settings.ending().mul_f64(1.2);
         self.account.budget.wall.map_or(Duration::ZERO, |wall| wanted.min(wall / 3))
     }
 

@@ -231,7 +231,8 @@ pub enum ExperimentResult {
     },
     /// The draft was refused: it says the same as something tried before.
     Duplicate {
-        /// What it equals, such as `candidate 3`.
+        /// What it equals, such as `candidate 3`. In JSON `duplicate_of`: `of` is the number of drafts.
+        #[serde(rename = "duplicate_of")]
         of: String,
     },
     /// It came to nothing: the writer could not write it, or its base does not run any more.

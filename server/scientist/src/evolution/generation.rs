@@ -83,7 +83,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         let (best, best_ratio) = self.best();
         let of = self.account.budget.generations;
         let spent = self.account.spent();
-        let estimate = self.account.estimate(of + 1 - generation, self.settings.confirmation);
+        let estimate = self.account.estimate(of + 1 - generation, self.settings.ending());
         self.emit(Event::Generation {
             generation,
             of,
@@ -212,6 +212,10 @@ impl<E: Evaluator> Session<'_, '_, E> {
                     continue;
                 }
             };
+            if drafts.len() > self.settings.drafts {
+                let (taken, of) = (self.settings.drafts, drafts.len());
+                self.working(generation, format!("taking the first {taken} of {of} drafts of: {}", plan.title));
+            }
             let mut written = Written { index, plan, of: drafts.len().min(self.settings.drafts), drafts: Vec::new() };
             self.take_new(generation, base, reference, &mut written, drafts, &mut builds)?;
             if written.drafts.is_empty() {
@@ -297,7 +301,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         let texts =
             std::iter::once(Arc::clone(&self.member(base).text)).chain(drafts().map(|(_, d)| Arc::clone(&d.text)));
         let builds = Builds::new(self.evaluator, self.watch.cancel(), texts);
-        let missing = |step: String| self.record.experiment(&step).is_none();
+        let missing = |step: String| !self.record.has_experiment(&step);
         let mut wanted: Vec<usize> = drafts()
             .filter(|(written, draft)| missing(format!("g{generation}/p{}/d{}/r0", written.index, draft.number)))
             .map(|(_, draft)| draft.build)

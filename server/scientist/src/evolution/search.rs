@@ -185,7 +185,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
     ) -> Result<Done, Stop> {
         let budget = self.settings.experiment / share;
         let sampling = self.sampling(&trial.step, budget, ShapeChoice::Shown);
-        if self.record.experiment(&trial.step).is_none() {
+        if !self.record.has_experiment(&trial.step) {
             let (number, of) = trial.draft;
             let which = if of > 1 { format!(" ({number} of {of})") } else { String::new() };
             self.working(trial.generation, format!("timing: {}{which}", trial.about.title()));

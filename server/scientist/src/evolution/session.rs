@@ -160,7 +160,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         needs: Duration,
         make: impl FnOnce(&Self) -> Result<ExperimentOutcome<Comparison>, LabError>,
     ) -> Result<Done, Stop> {
-        if let Some(done) = self.record.experiment(&trial.step) {
+        if let Some(done) = self.record.experiment(&trial.step, &trial.about.key())? {
             return Ok(Done { id: done.id, fresh: false, outcome: without_row(done.outcome.clone()) });
         }
         self.may_go_on(needs)?;
