@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 pub use element::{Element, ElementType};
 pub use expression::Expression;
-pub use file::Kind;
 pub use file::json_schema;
+pub use file::{CacheState, Kind};
 pub use infer::infer;
 
 use crate::LabError;
@@ -39,6 +39,8 @@ pub struct Benchmark {
     pub flops: Option<Expression>,
     /// Bytes that one call has to move.
     pub bytes: Option<Expression>,
+    /// State of the caches before a call.
+    pub cache: CacheState,
     /// Names of the shapes' parameters, in the order of the first shape.
     pub parameters: Vec<String>,
     /// Problem sizes, in the order of the file.

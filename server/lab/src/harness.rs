@@ -171,5 +171,7 @@ impl Bench<'_> {
 #[cfg(test)]
 mod cheat_tests;
 #[cfg(test)]
+mod fill_tests;
+#[cfg(test)]
 #[path = "harness/tests.rs"]
 mod tests;

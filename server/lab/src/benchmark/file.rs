@@ -60,12 +60,26 @@ pub(super) struct File {
     /// Work of one call, for the roofline.
     #[serde(default)]
     pub(super) cost: CostTable,
+    /// State of the caches before a call: `warm` (they hold what they hold) or `cold` (flushed).
+    #[serde(default)]
+    pub(super) cache: CacheState,
     /// Problem sizes: parameters that expressions use, all with the same names.
     #[serde(default)]
     pub(super) shape: Vec<At<ShapeTable>>,
     /// How the whole program is built and run, for files with a main function.
     #[serde(default)]
     pub(super) program: ProgramTable,
+}
+
+/// State of the caches before a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheState {
+    /// They hold what they hold, the inputs perhaps among it.
+    #[default]
+    Warm,
+    /// Flushed before each sample.
+    Cold,
 }
 
 /// A C++ expression over the shape's parameters, or a number.

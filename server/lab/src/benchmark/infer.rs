@@ -39,7 +39,9 @@ pub fn infer(syntax: &Syntax, kernel: Option<&str>) -> Result<String, LabError> 
     let kernel = choose(syntax, kernel)?;
     let launcher = launcher(syntax, kernel);
     let params = launcher.map_or(&kernel.params, |function| &function.params);
-    let guesses = params.iter().map(|param| guess(syntax, kernel, launcher, param)).collect::<Result<Vec<_>, _>>()?;
+    let mut guesses =
+        params.iter().map(|param| guess(syntax, kernel, launcher, param)).collect::<Result<Vec<_>, _>>()?;
+    make_sure_of_an_output(&mut guesses, params, &kernel.name)?;
     let text = launcher.map_or(kernel.range.clone(), |function| function.range.clone());
     let sizes = Sizes::find(&guesses, &texts(syntax, kernel, text));
     let called = match launcher {
@@ -119,6 +121,21 @@ fn guess(syntax: &Syntax, kernel: &Kernel, launcher: Option<&Function>, param: &
         None => usage::of_a_kernel(syntax, kernel, param),
     });
     Ok(Guess { name: param.name.clone(), element, kind })
+}
+
+/// Where no write was seen (inline assembly, a macro), whatever may be written is taken to be.
+fn make_sure_of_an_output(guesses: &mut [Guess], params: &[Param], kernel: &str) -> Result<(), LabError> {
+    if guesses.iter().any(|guess| matches!(guess.kind, Some(Kind::Output | Kind::Inout))) {
+        return Ok(());
+    }
+    let mut changed = false;
+    for (guess, _) in guesses.iter_mut().zip(params).filter(|(_, param)| param.is_pointer && !param.is_const) {
+        guess.kind = Some(Kind::Inout);
+        changed = true;
+    }
+    let message =
+        || format!("{kernel} has no argument that it could write to, so there is nothing to check its result by");
+    changed.then_some(()).ok_or_else(|| LabError::Usage(message()))
 }
 
 /// The element type of a parameter whose type is a template parameter: float, as [`launch`] instantiates it.

@@ -140,6 +140,7 @@ fn every_mistake_has_its_place_and_says_what_is_right() {
         ("n = 4096\nk = 2", "held_out = true", &["no parameters"]),
         ("n = 4096", "held_out = true\nn = 4096", &["no shape is shown"]),
         ("kind = \"output\"", "kind = \"input\"", &["no argument is an output"]),
+        ("entry = {", "cache = \"hot\"\nentry = {", &[":2:9: ", "unknown variant `hot`", "`cold`"]),
         ("entry = {", "entry = 4 #", &[":2:9: ", "name of a host function"]),
         ("[[argument]]\nname = \"x\"", "[[argument]\nname = \"x\"", &[":4:"]),
     ];

@@ -30,6 +30,7 @@ pub(super) fn validate(file: File, located: &Located<'_>) -> Result<Benchmark, L
         reference: file.check.reference.map(|text| reference(&text, located)).transpose()?,
         flops: cost(file.cost.flops)?,
         bytes: cost(file.cost.bytes)?,
+        cache: file.cache,
         entry,
         arguments,
         parameters,

@@ -235,6 +235,10 @@ impl Naming<'_> {
         match event {
             Event::Wrong { which, shape, argument, index, got, expected, wrong, unwritten, elements, max_error } => {
                 let place = self.place(which, Some(shape));
+                if which == Which::Candidate && self.is_held_out(shape) {
+                    // Its size would show in the numbers.
+                    return Failure::Wrong { detail: format!("{place}: elements of `{argument}` are wrong") }.into();
+                }
                 let how = match (unwritten, max_error.as_str()) {
                     (0, "0") => String::new(),
                     (0, error) => format!(", by up to {error}"),
@@ -293,6 +297,10 @@ impl Naming<'_> {
         }
     }
 
+    fn is_held_out(&self, index: usize) -> bool {
+        self.bench.benchmark.shapes.get(index).is_some_and(|shape| shape.held_out)
+    }
+
     fn shape_name(&self, index: usize) -> String {
         let benchmark = self.bench.benchmark;
         benchmark.shapes.get(index).map_or_else(String::new, |shape| benchmark.shape_name(shape))
@@ -337,3 +345,7 @@ fn floor_ns(samples: &ShapeSamples, transcript: &Transcript) -> f64 {
     let limit = seconds(samples.bytes, transcript.bytes_per_s).max(seconds(samples.flops, transcript.flops_per_s));
     limit * 1e9 / ROOFLINE_SLACK
 }
+
+#[cfg(test)]
+#[path = "outcome_tests.rs"]
+mod tests;

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::benchmark::{Argument, Benchmark, Fill, Kind, Role};
+use crate::benchmark::{Argument, Benchmark, CacheState, Fill, Kind, Role};
 use crate::workbench::Sampling;
 
 /// Fewest pairs of a comparison: below this the interval is hardly ever narrow.
 const LEAST_PAIRS: usize = 10;
 /// Most pairs at one shape.
 const MOST_PAIRS: usize = 400;
+/// What is written to flush the caches: more than the last level of ordinary processors holds.
+const FLUSH_BYTES: usize = 128 << 20;
 
 pub(super) struct Plan<'a> {
     pub(super) token: &'a str,
@@ -33,6 +35,9 @@ impl Plan<'_> {
             self.baseline.display()
         );
         // Writing to a string cannot fail.
+        if self.benchmark.cache == CacheState::Cold {
+            let _ = writeln!(text, "flush_bytes {FLUSH_BYTES}");
+        }
         if let Some(candidate) = self.candidate {
             let _ = writeln!(text, "candidate {}", candidate.display());
         }

@@ -232,3 +232,18 @@ fn a_candidate_that_never_ends_is_stopped_and_cancelling_stops_all() {
         assert!(matches!(answer, Err(LabError::Cancelled)), "{answer:?}");
     });
 }
+
+#[test]
+fn cold_caches_cost_time() {
+    let original = source("vector_add");
+    let path = Benchmark::path_for(&original.path);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let median = |text: &str| {
+        let benchmark = Benchmark::parse(&path, text).unwrap();
+        let report = with_bench(&original, &benchmark, |bench| bench.time(&original, &sampling(600), &Cancel::new()));
+        report.unwrap().kernels[0].figure.low_ns
+    };
+    let (warm, cold) = (median(&text), median(&format!("cache = \"cold\"\n{text}")));
+    println!("warm {warm:.0} ns, cold {cold:.0} ns");
+    assert!(cold > warm * 1.1, "{warm} {cold}");
+}

@@ -89,10 +89,10 @@ impl Reader<'_> {
     fn in_own_words(&self, text: &str, depth: u32) -> Option<String> {
         let mut out = String::new();
         for word in words(text) {
-            let replaced = if !is_identifier(word) || self.is_known(word) {
-                word.to_owned()
-            } else if let Some(size) = self.size_for(word) {
+            let replaced = if let Some(size) = self.size_for(word) {
                 size
+            } else if !is_identifier(word) || self.is_known(word) {
+                word.to_owned()
             } else if depth < 4 {
                 let definition = self.definition(word)?;
                 format!("({})", self.in_own_words(&definition, depth + 1)?)

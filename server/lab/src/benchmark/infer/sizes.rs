@@ -44,7 +44,13 @@ impl Sizes {
         }
         let words: Vec<Vec<&str>> = texts.iter().map(|text| words(text)).collect();
         let guarded = names.iter().any(|name| words.iter().any(|words| is_compared(words, name)));
-        let power = |name: &str| if words.iter().any(|words| is_squared(words, name)) { 2 } else { 1 };
+        let axes = axes(texts);
+        let power = |name: &str| match names.len() {
+            // One number for the sides of a square or a cube.
+            1 if axes > 1 => axes,
+            _ if words.iter().any(|words| is_squared(words, name)) => 2,
+            _ => 1,
+        };
         let list = names.iter().map(|name| Size { name: (*name).to_owned(), power: power(name) }).collect();
         Self { list, invented, guarded }
     }
@@ -115,6 +121,20 @@ fn sounds_like_a_size(name: &str) -> bool {
     let lower = name.to_lowercase();
     let lower = lower.trim_matches('_');
     WHOLE.contains(&lower) || PARTS.iter().any(|part| lower.contains(part))
+}
+
+/// How many of x, y and z the code has indices in.
+fn axes(texts: &[&str]) -> u32 {
+    let uses = |axis: &str| {
+        texts.iter().any(|text| text.contains(&format!("Idx.{axis}")) || text.contains(&format!("Idx_{axis}")))
+    };
+    if uses("z") {
+        3
+    } else if uses("y") {
+        2
+    } else {
+        1
+    }
 }
 
 fn is_compared(words: &[&str], name: &str) -> bool {

@@ -92,6 +92,15 @@ fn signatures_become_benchmarks() {
             &["a input[n] int", "b inout[n] int", "n scalar(n) int", "radius scalar(1) int"],
         ),
         (
+            "#define W 1024
+             __global__ void square(float* out, float* in, const int side) {
+                int x = blockDim.x * blockIdx.x + threadIdx.x, y = blockDim.y * blockIdx.y + threadIdx.y;
+                out[y * side + x] = in[x * side + y]; }
+             int main() { float *a, *b; square<<<dim3(W / 4, W / 4), dim3(4, 4)>>>(a, b, W); }",
+            "square<<<side / 4 | side / 4, 4 | 4>>>",
+            &["out output[side * side] float", "in input[side * side] float", "side scalar(side) int"],
+        ),
+        (
             "__global__ void fixed(float* x) { x[threadIdx.x] = 1; }",
             "fixed<<<(n + 256 - 1) / 256, 256>>>",
             &["x output[n] float"],
@@ -119,6 +128,11 @@ fn what_cannot_be_inferred_is_said() {
         ("int main() {}", None, "no kernel"),
         ("__global__ void a(int* x) { x[0] = 1; }", Some("b"), "there is no kernel b in the file; there is: a"),
         ("struct S { int n; }; __global__ void a(S s, int* x) { x[0] = s.n; }", None, "`s` of a has the type `S`"),
+        (
+            "__global__ void a(const int* x, int n) { if (x[n]) __builtin_trap(); }",
+            None,
+            "no argument that it could write",
+        ),
         ("__global__ void a(float** rows, int n) { rows[0][0] = n; }", None, "cannot fill"),
     ] {
         let error = infer(&Syntax::parse(code), kernel).unwrap_err();

@@ -1,0 +1,86 @@
+//! Reports that are well-formed and cannot be true.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::super::{Builder, Described};
+use super::*;
+use crate::Cancel;
+
+/// A device on which nothing is ever built.
+struct Nowhere;
+
+impl Builder for Nowhere {
+    fn object(&self, _: &Source, _: &Benchmark, _: &Cancel) -> Result<PathBuf, LabError> {
+        Err(LabError::Cancelled)
+    }
+    fn harness(&self, _: &Cancel) -> Result<PathBuf, LabError> {
+        Err(LabError::Cancelled)
+    }
+    fn run_folder(&self) -> Result<tempfile::TempDir, LabError> {
+        Err(LabError::Cancelled)
+    }
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        Vec::new()
+    }
+    fn readable(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+    fn describe(&self) -> Described {
+        Described { device: "test".into(), device_note: String::new(), toolchain: String::new() }
+    }
+}
+
+const FILE: &str = "entry = \"f\"\n[[argument]]\nname = \"y\"\nkind = \"output\"\ntype = \"float\"\ncount = \"n\"\n\
+                    [[shape]]\nn = 100\n[[shape]]\nn = 77\nheld_out = true\n";
+
+/// What comes of a report with these times of baseline and candidate, for work of 1000 bytes on a machine of 1e9 bytes/s.
+fn outcome(baseline: f64, candidate: f64, clock: f64) -> Result<(), LabError> {
+    let benchmark = Benchmark::parse(Path::new("/w/f.bench.toml"), FILE).unwrap();
+    let original = Source::new("/w/f.hip", "");
+    let limits = Limits::new(Duration::from_secs(1), 1 << 30);
+    let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
+    let samples = ShapeSamples {
+        baseline: vec![baseline; 10],
+        candidate: vec![candidate; 10],
+        clock_ratios: [vec![1.0; 10], vec![clock; 10]],
+        flops: -1.0,
+        bytes: 1000.0,
+    };
+    let transcript = Transcript { shapes: [(0, samples)].into(), bytes_per_s: 1e9, flops_per_s: 1e9 };
+    check_clock(&transcript)?;
+    Naming { bench: &bench, compares: true }.check_roofline(&transcript)
+}
+
+#[test]
+fn a_time_below_the_speed_of_the_machine_is_refused() {
+    // 1000 bytes take 1000 ns at best; an eighth of that is allowed for.
+    assert!(outcome(1000.0, 130.0, 1.0).is_ok());
+    let fast = outcome(1000.0, 120.0, 1.0).unwrap_err();
+    assert!(matches!(&fast, LabError::Code(Failure::Refused { .. })));
+    assert!(fast.to_string().contains("in the candidate at n=100: 120 ns is less than"), "{fast}");
+    // When the unchanged code is as fast, it is the file that is wrong.
+    let wrong_cost = outcome(120.0, 120.0, 1.0).unwrap_err();
+    assert!(matches!(wrong_cost, LabError::Usage(_)), "{wrong_cost}");
+}
+
+#[test]
+fn a_clock_that_disagrees_with_the_counter_is_refused() {
+    assert!(outcome(1000.0, 500.0, 1.04).is_ok());
+    for clock in [0.5, 0.94, 1.06] {
+        let error = outcome(1000.0, 500.0, clock).unwrap_err();
+        assert!(error.to_string().contains("the clock ran"), "{error}");
+    }
+}
+
+#[test]
+fn held_out_sizes_are_not_told() {
+    let benchmark = Benchmark::parse(Path::new("/w/f.bench.toml"), FILE).unwrap();
+    let original = Source::new("/w/f.hip", "");
+    let limits = Limits::new(Duration::from_secs(1), 1 << 30);
+    let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
+    let naming = Naming { bench: &bench, compares: true };
+    assert_eq!(naming.place(Which::Candidate, Some(0)), "in the candidate at n=100");
+    assert_eq!(naming.place(Which::Candidate, Some(1)), "in the candidate at a held-out shape");
+}
