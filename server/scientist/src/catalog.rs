@@ -13,15 +13,19 @@ mod constant;
 mod edit;
 mod entry;
 mod floats;
+mod knob;
 mod loops;
 mod numbering;
 mod place;
 mod rewrites;
+#[cfg(test)]
+mod stage_tests;
 mod stretches;
 mod template;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod trees;
 
 use std::collections::HashMap;
 use std::sync::Arc;

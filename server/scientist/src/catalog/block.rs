@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::code::{Code, Launch, around, named_children};
+use super::code::{Code, Launch, around, named_children, of_kind};
 use super::constant;
 
 /// The three extents of a `dim3` as they are written; a missing one is 1.
@@ -42,20 +42,31 @@ impl<'c> Extents<'c> {
 
 /// Whether an expression uses a name, itself or through the variables it is made of.
 pub(crate) fn mentions_through(code: &Code, node: Node<'_>, name: &str) -> bool {
-    mentions_within(code, node, name, 6)
+    through(code, node).into_iter().any(|part| code.mentions(part, name))
 }
 
-fn mentions_within(code: &Code, node: Node<'_>, name: &str, depth: u8) -> bool {
-    if code.mentions(node, name) {
-        return true;
+/// An expression and the declarators of the local variables that it is made of.
+pub(crate) fn through<'c>(code: &'c Code, node: Node<'c>) -> Vec<Node<'c>> {
+    let mut parts = vec![node];
+    let Some(function) = around(node, &["function_definition"]) else { return parts };
+    let mut next = 0;
+    while let Some(part) = parts.get(next).copied() {
+        for identifier in of_kind(part, "identifier") {
+            // The whole declarator is looked at, for `dim3 block(TILE, TILE)` has no value of its own.
+            let local = code.local(function, code.of(identifier)).map(|local| local.declarator);
+            parts.extend(local.filter(|declarator| !parts.contains(declarator)).into_iter().collect::<Vec<_>>());
+        }
+        next += 1;
     }
-    let Some(function) = around(node, &["function_definition"]).filter(|_| depth > 0) else { return false };
-    super::code::of_kind(node, "identifier").into_iter().any(|identifier| {
-        let local =
-            code.local(function, code.of(identifier)).filter(|local| !super::code::inside(node, local.declarator));
-        // The whole declarator is looked at, for `dim3 block(TILE, TILE)` has no value of its own.
-        local.is_some_and(|local| mentions_within(code, local.declarator, name, depth - 1))
-    })
+    parts
+}
+
+/// What `block.y` is given as: `Some(None)` where the `dim3` leaves it at 1, `None` where that is not known.
+pub(crate) fn extent<'c>(code: &'c Code, node: Node<'c>) -> Option<Option<Node<'c>>> {
+    let index =
+        ["x", "y", "z"].iter().position(|axis| *axis == code.of(node.child_by_field_name("field").unwrap_or(node)))?;
+    let extents = variable(code, node.child_by_field_name("argument")?).filter(|extents| extents.is_dim3)?;
+    Some(extents.written.get(index).copied())
 }
 
 fn follow<'c>(code: &'c Code, node: Node<'c>) -> Option<Extents<'c>> {

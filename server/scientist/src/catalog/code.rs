@@ -41,6 +41,7 @@ pub(crate) struct Launch<'c> {
     /// Dynamic shared memory, where it is given.
     pub(crate) shared: Option<Node<'c>>,
     pub(crate) arguments: Vec<Node<'c>>,
+    pub(crate) template_arguments: Vec<Node<'c>>,
 }
 
 impl Code {
@@ -134,6 +135,7 @@ impl Code {
             block: node(launch.block.as_ref()?)?,
             shared: launch.shared.as_ref().and_then(node),
             arguments: launch.args.iter().map(node).collect::<Option<_>>()?,
+            template_arguments: launch.template_args.iter().map(node).collect::<Option<_>>()?,
         })
     }
 
@@ -146,6 +148,13 @@ impl Code {
             _ => return None,
         };
         self.function_name(inner)
+    }
+
+    /// Names of the type parameters of the template that a node stands in.
+    pub(crate) fn params_of_template<'c>(&'c self, node: Node<'c>) -> Vec<&'c str> {
+        let Some(template) = around(node, &["template_declaration"]) else { return Vec::new() };
+        let params = of_kind(template, "type_parameter_declaration").into_iter();
+        params.filter_map(|param| param.named_child(0)).map(|name| self.of(name)).collect()
     }
 
     /// Names of the functions called under a node.

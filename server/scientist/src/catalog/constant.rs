@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use hip_syntax::{ConstantKind, Edit};
+use hip_syntax::ConstantKind;
 use tree_sitter::Node;
 
+use super::block::extent;
 use super::code::{Code, around};
 
 /// A named integer that the file defines exactly once and never changes.
@@ -14,19 +15,8 @@ pub(crate) struct Constant<'c> {
     pub(crate) value: i64,
     /// Whether it holds for the whole file.
     pub(crate) is_global: bool,
-    range: Range<usize>,
-}
-
-impl Constant<'_> {
-    /// Gives it another value.
-    pub(crate) fn set(&self, value: i64) -> Edit {
-        Edit::replace(self.range.clone(), value.to_string())
-    }
-
     /// Where its value stands.
-    pub(crate) fn defined_at(&self) -> usize {
-        self.range.start
-    }
+    pub(crate) range: Range<usize>,
 }
 
 /// Finds what a name stands for at a place: a `#define`, or a variable with an integer as its only value.
@@ -88,6 +78,10 @@ fn evaluate(code: &Code, node: Node<'_>, instead: Option<(&str, i64)>) -> Option
         },
         "parameter_declaration" if node.named_child_count() == 1 => evaluate(code, node.named_child(0)?, instead),
         "parenthesized_expression" => evaluate(code, node.named_child(0)?, instead),
+        "field_expression" => match extent(code, node)? {
+            Some(written) => evaluate(code, written, instead),
+            None => Some(1),
+        },
         "binary_expression" => {
             let left = evaluate(code, node.child_by_field_name("left")?, instead)?;
             let right = evaluate(code, node.child_by_field_name("right")?, instead)?;

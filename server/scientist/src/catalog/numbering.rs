@@ -50,13 +50,18 @@ pub(crate) fn check(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
 
 /// Whether a function of the file depends on which thread runs it.
 fn knows_threads(code: &Code, name: &str) -> bool {
-    of_kind(code.root(), "function_definition").into_iter().any(|function| {
+    function_with_threads(code, name).is_some()
+}
+
+/// The function of the file by that name, if it depends on which thread runs it.
+pub(crate) fn function_with_threads<'c>(code: &'c Code, name: &str) -> Option<Node<'c>> {
+    of_kind(code.root(), "function_definition").into_iter().find(|function| {
         let declared = function.child_by_field_name("declarator").and_then(|declarator| {
             let declarator = of_kind(declarator, "function_declarator").first().copied()?;
             declarator.child_by_field_name("declarator")
         });
         let is_it = declared.is_some_and(|found| code.of(found) == name);
-        let mut words = everything(function).into_iter().filter(|node| node.kind() == "identifier");
+        let mut words = everything(*function).into_iter().filter(|node| node.kind() == "identifier");
         is_it
             && words.any(|word| {
                 let word = code.of(word);

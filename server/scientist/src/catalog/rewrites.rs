@@ -9,6 +9,7 @@ mod private_histogram;
 mod reciprocal;
 mod register_accumulator;
 mod restrict;
+mod sequential_reduction;
 mod split_accumulator;
 mod swap_axes;
 mod tile_size;
@@ -36,6 +37,7 @@ files![
     "redundant-barrier",
     "register-accumulator",
     "restrict",
+    "sequential-reduction",
     "split-accumulator",
     "square-power",
     "swap-axes",
@@ -57,6 +59,7 @@ pub(super) fn named(name: &str) -> Option<Rewrite> {
         "reciprocal" => reciprocal::rewrite,
         "register-accumulator" => register_accumulator::rewrite,
         "restrict" => restrict::rewrite,
+        "sequential-reduction" => sequential_reduction::rewrite,
         "split-accumulator" => split_accumulator::rewrite,
         "swap-axes" => swap_axes::rewrite,
         "tile-size" => tile_size::rewrite,

@@ -13,6 +13,9 @@ use super::threads::Spread;
 /// The barrier of a block.
 pub(crate) const BARRIER: &str = "__syncthreads";
 
+/// Names for the number of an item, the first free one is taken.
+const ITEMS: [&str; 2] = ["item", "item_2"];
+
 /// An axis of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
@@ -41,6 +44,8 @@ pub(crate) struct Stretches<'c> {
     kernel: Kernel<'c>,
     axis: Axis,
     spread: Spread<'c>,
+    /// What the number of an item is called.
+    item: &'static str,
     /// Variables of the code between stretches.
     declared: HashSet<&'c str>,
     /// Those of them that differ from item to item.
@@ -56,8 +61,11 @@ impl<'c> Stretches<'c> {
     pub(crate) fn read(code: &'c Code, kernel: &Kernel<'c>, axis: Axis) -> Result<Self, Refusal> {
         let seed = format!("threadIdx.{}", axis.name());
         let spread = Spread::of(code, kernel, &[&seed], &[]);
-        let mut stretches =
-            Self { code, kernel: *kernel, axis, spread, declared: HashSet::new(), private: HashSet::new() };
+        let Some(item) = ITEMS.into_iter().find(|name| !code.mentions(kernel.body, name)) else {
+            return ruled_out("the names for the numbers of its items are taken");
+        };
+        let (declared, private) = (HashSet::new(), HashSet::new());
+        let mut stretches = Self { code, kernel: *kernel, axis, spread, item, declared, private };
         let mut outer = Vec::new();
         stretches.outer(kernel.body, &mut outer);
         let declared: Vec<Local<'c>> = outer
@@ -113,13 +121,14 @@ impl<'c> Stretches<'c> {
 
     /// Starts from what surely differs between items and adds whatever is made from it.
     fn find_private(&mut self, declared: &[Local<'c>], outer: &[Node<'c>]) {
+        let all_writes = self.code.writes(self.kernel.body);
         loop {
             let before = self.private.len();
             for local in declared {
                 let starts_alike = local.value.is_none_or(|value| self.is_alike(value));
-                let writes = self.code.writes(self.kernel.body).into_iter().filter(|write| write.name == local.name);
+                let mut writes = all_writes.iter().filter(|write| write.name == local.name);
                 let mut written = false;
-                let stays_alike = writes.into_iter().all(|write| {
+                let stays_alike = writes.all(|write| {
                     written = true;
                     write.place.kind() == "identifier" && self.is_alike(write.node) && is_outer(write.node, outer)
                 });
@@ -340,13 +349,14 @@ impl<'c> Printer<'_, 'c> {
         if pieces.is_empty() {
             return;
         }
+        let item = self.of.item;
         self.line(indent, "#pragma unroll");
-        self.line(indent, &format!("for (int item = 0; item < {}; ++item) {{", self.factor));
+        self.line(indent, &format!("for (int {item} = 0; {item} < {}; ++{item}) {{", self.factor));
         let inner = format!("{indent}    ");
         for piece in pieces {
             match piece {
                 Piece::Value { name, value } => {
-                    self.line(&inner, &format!("{name}[item] = {};", self.rendered(*value, true)));
+                    self.line(&inner, &format!("{name}[{item}] = {};", self.rendered(*value, true)));
                 }
                 Piece::Statement { node, lead } => {
                     self.leads(lead, &inner);
@@ -427,6 +437,7 @@ impl<'c> Printer<'_, 'c> {
     /// The text of a range with the block's old extent, and inside the items' loop with the item's number and variables.
     fn rendered_range(&self, range: std::ops::Range<usize>, in_items: bool) -> String {
         let (of, code, axis) = (self.of, self.of.code, self.of.axis.name());
+        let item = of.item;
         let (thread, extent) = (format!("threadIdx.{axis}"), format!("blockDim.{axis}"));
         let mut edits = Vec::new();
         for node in everything(of.kernel.body) {
@@ -436,10 +447,10 @@ impl<'c> Printer<'_, 'c> {
                     edits.push(replace(node, format!("({extent} * {})", self.factor)));
                 }
                 "field_expression" if text == thread && in_items => {
-                    edits.push(replace(node, format!("({thread} + item * {extent})")));
+                    edits.push(replace(node, format!("({thread} + {item} * {extent})")));
                 }
                 "identifier" if in_items && of.private.contains(text) => {
-                    edits.push(Edit::insert(node.end_byte(), "[item]"));
+                    edits.push(Edit::insert(node.end_byte(), format!("[{item}]")));
                 }
                 _ => {}
             }

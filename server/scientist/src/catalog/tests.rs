@@ -88,3 +88,82 @@ fn it_does_not_apply_where_its_file_forbids() {
         }
     }
 }
+
+const GEMM: &str = "#define TILE 16
+__global__ void gemm(const float* a, const float* b, float* c, int n) {
+    __shared__ float as[TILE][TILE];
+    __shared__ float bs[TILE][TILE];
+    int row = blockIdx.y * TILE + threadIdx.y;
+    int col = blockIdx.x * TILE + threadIdx.x;
+    float sum = 0.0f;
+    for (int t = 0; t < (n + TILE - 1) / TILE; t++) {
+        int k0 = t * TILE;
+        as[threadIdx.y][threadIdx.x] = row < n && k0 + threadIdx.x < n ? a[row * n + k0 + threadIdx.x] : 0.0f;
+        bs[threadIdx.y][threadIdx.x] = col < n && k0 + threadIdx.y < n ? b[(k0 + threadIdx.y) * n + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < TILE; k++) sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
+        __syncthreads();
+    }
+    if (row < n && col < n) c[row * n + col] = sum;
+}
+void run(const float* a, const float* b, float* c, int n) {
+    dim3 block(TILE, TILE), grid((n + TILE - 1) / TILE, (n + TILE - 1) / TILE);
+    gemm<<<grid, block>>>(a, b, c, n);
+}
+";
+
+/// Applies the keys one after the other, taking the first draft of each.
+fn after(catalog: &Catalog, text: &str, keys: &[&str]) -> String {
+    keys.iter().fold(text.to_owned(), |text, key| match catalog.apply(&text, key) {
+        Ok(mut drafts) => drafts.swap_remove(0).text,
+        Err(error) => panic!("{error} in:\n{text}"),
+    })
+}
+
+#[test]
+fn hypotheses_compose_over_generations() {
+    let catalog = Catalog::load();
+    let keys = ["tile-size:gemm/TILE", "restrict:gemm", "coarsen:gemm/y", "launch-bounds:gemm", "coarsen:gemm/x"];
+    let text = after(&catalog, GEMM, &keys);
+    for expected in [
+        "#define TILE 32",
+        "float sum[4][4];",
+        "sum[item_2][item] += as[(threadIdx.y + item * blockDim.y)][k] * bs[k][(threadIdx.x + item_2 * blockDim.x)];",
+        "gemm<<<grid, dim3(block.x / 4, block.y / 4, block.z)>>>(a, b, c, n);",
+    ] {
+        assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
+    }
+    let again: Vec<String> = catalog.suggest(&text, None).into_iter().map(|hypothesis| hypothesis.key).collect();
+    assert!(!again.iter().any(|key| key.starts_with("coarsen:") || key.starts_with("restrict:")), "{again:?}");
+}
+
+#[test]
+fn a_key_that_does_not_apply_says_why() {
+    let catalog = Catalog::load();
+    let text = GEMM.replace("gemm<<<grid, block>>>(a, b, c, n);", "");
+    let error = catalog.apply(&text, "coarsen:gemm/y").expect_err("no launch").to_string();
+    assert!(error.contains("coarsen:gemm/y") && error.contains("launched by this file alone"), "{error}");
+    let error = catalog.apply(GEMM, "wave-reduction:gemm/as").expect_err("no reduction").to_string();
+    assert!(error.contains("its pattern is not there"), "{error}");
+}
+
+#[test]
+fn suggestions_are_few_and_best_first() {
+    let suggested = Catalog::load().suggest(GEMM, Some("gemm"));
+    assert!(suggested.len() <= 8 && suggested.len() >= 4, "{suggested:#?}");
+    assert!(suggested.is_sorted_by(|a, b| a.gain.middle() >= b.gain.middle()), "{suggested:#?}");
+    assert_eq!(Catalog::load().suggest(GEMM, Some("other")), Vec::new());
+}
+
+#[test]
+fn any_text_can_be_looked_at() {
+    let catalog = Catalog::load();
+    for end in (0..GEMM.len()).step_by(31) {
+        catalog.suggest(&GEMM[..end], None);
+    }
+    for text in
+        ["", "\0\u{1}", "__global__ void k(", "__global__ void k() { for (;;) { __syncthreads(); }", "}}}{{{<<<>>>"]
+    {
+        assert_eq!(catalog.suggest(text, None).len(), 0, "{text}");
+    }
+}

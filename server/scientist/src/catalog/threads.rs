@@ -17,15 +17,15 @@ impl<'c> Spread<'c> {
     /// Follows the seeds (`threadIdx`, `blockIdx.x`) through a kernel. `barred` variables pass nothing on.
     pub(crate) fn of(code: &'c Code, kernel: &Kernel<'c>, seeds: &[&str], barred: &[&str]) -> Self {
         let mut spread = Self { seeds: seeds.iter().map(|seed| (*seed).to_owned()).collect(), names: HashSet::new() };
-        let params = code.params(kernel);
+        let (params, locals, writes) = (code.params(kernel), code.locals(kernel.body), code.writes(kernel.body));
         loop {
             let before = spread.names.len();
-            for local in code.locals(kernel.body) {
+            for local in &locals {
                 if local.value.is_some_and(|value| spread.reaches(code, value)) {
                     spread.names.insert(local.name);
                 }
             }
-            for write in code.writes(kernel.body) {
+            for write in &writes {
                 // What is stored in global memory is not followed; a load counts by its index.
                 if write.place.kind() != "identifier" && params.iter().any(|param| param.name == write.name) {
                     continue;

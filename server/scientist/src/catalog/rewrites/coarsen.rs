@@ -31,16 +31,15 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     )?;
     check_kernel(code, &kernel)?;
     let blocks = blocks(code, &launches)?;
-    let axis = if blocks.iter().all(|block| block[1] > 1) { Axis::Y } else { Axis::X };
-    let fits = |factor: i64| {
-        blocks.iter().all(|block| {
-            block[axis.index()] % factor == 0
-                && block[axis.index()] > factor
-                && block.iter().product::<i64>() / factor >= WAVEFRONT
-        })
+    let factors = |axis: Axis| -> Vec<i64> {
+        let fits = |factor: &i64| blocks.iter().all(|block| fits(block, axis, *factor));
+        place.entry.search.iter().copied().filter(fits).collect()
     };
-    let factors: Vec<i64> = place.entry.search.iter().copied().filter(|factor| fits(*factor)).collect();
-    require(!factors.is_empty(), format!("its blocks have too few threads along {} to be divided", axis.name()))?;
+    let is_open = |axis: &Axis| !is_coarsened(code, &kernel, *axis) && !factors(*axis).is_empty();
+    let Some(axis) = [Axis::Y, Axis::X].into_iter().find(is_open) else {
+        return Err(Refusal::RuledOut("its blocks have too few threads to be divided (further)".into()));
+    };
+    let factors = factors(axis);
 
     let stretches = Stretches::read(code, &kernel, axis)?;
     let changes = factors.into_iter().map(|factor| {
@@ -63,8 +62,18 @@ fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
     let leaves = ways_out.iter().any(|kind| !of_kind(kernel.body, kind).is_empty());
     require(!leaves, "it leaves early, or holds code that cannot be followed")?;
     let timed = code.called(kernel.body).iter().any(|name| name.contains("clock"));
-    require(!timed, "it reads a clock")?;
-    require(!code.mentions(kernel.body, "item"), "its threads do several items already, or the name `item` is taken")
+    require(!timed, "it reads a clock")
+}
+
+/// Whether a block can be divided along an axis: evenly, with more than one thread and a wavefront left.
+fn fits(block: &[i64; 3], axis: Axis, factor: i64) -> bool {
+    let extent = block[axis.index()];
+    extent % factor == 0 && extent > factor && block.iter().product::<i64>() / factor >= WAVEFRONT
+}
+
+/// Whether a kernel's threads do several items along an axis already.
+fn is_coarsened(code: &Code, kernel: &Kernel<'_>, axis: Axis) -> bool {
+    code.of(kernel.body).contains(&format!("(threadIdx.{} + item", axis.name()))
 }
 
 fn blocks(code: &Code, launches: &[Launch<'_>]) -> Result<Vec<[i64; 3]>, Refusal> {
@@ -94,7 +103,7 @@ fn divide(code: &Code, launch: &Launch<'_>, axis: Axis, factor: i64) -> Edit {
 
 fn divided(code: &Code, node: Node<'_>, factor: i64) -> String {
     match node.kind() {
-        "identifier" | "number_literal" => format!("{} / {factor}", code.of(node)),
+        "identifier" | "number_literal" | "field_expression" => format!("{} / {factor}", code.of(node)),
         _ => format!("({}) / {factor}", code.of(node)),
     }
 }

@@ -52,6 +52,6 @@ fn by_constant(code: &Code, kernel: &Kernel<'_>, largest: i64) -> Option<String>
     let block = Extents::of_block(code, launch)?;
     let [extent] = block.written.as_slice() else { return None };
     let constant = constant::find(code, code.of(*extent), *extent)?;
-    let is_seen = constant.is_global && constant.defined_at() < kernel.node.start_byte();
+    let is_seen = constant.is_global && constant.range.start < kernel.node.start_byte();
     (is_seen && constant.value == largest).then(|| constant.name.to_owned())
 }

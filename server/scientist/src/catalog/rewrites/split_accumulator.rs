@@ -27,8 +27,8 @@ struct Accumulation<'c> {
     /// The variable added up in, with its type.
     sum: &'c str,
     sum_kind: &'c str,
-    /// The statement.
-    statement: Node<'c>,
+    /// The statements of a round: declarations, and the one that adds up.
+    statements: Vec<Node<'c>>,
     /// `fmaxf` and the like; `None` for `+=`.
     extreme: Option<&'c str>,
 }
@@ -63,7 +63,11 @@ impl<'c> Accumulation<'c> {
             return Err(Refusal::NotHere);
         };
         let inner = statements(counted.body);
-        let [statement] = inner.as_slice() else { return Err(Refusal::NotHere) };
+        let Some((statement, before)) = inner.split_last() else { return Err(Refusal::NotHere) };
+        let is_declaration = |node: &Node<'_>| node.kind() == "declaration" && !code.of(*node).starts_with("static");
+        if !before.iter().all(is_declaration) {
+            return Err(Refusal::NotHere);
+        }
         let assignment =
             statement.named_child(0).filter(|n| n.kind() == "assignment_expression").ok_or(Refusal::NotHere)?;
         let part = |name: &str| assignment.child_by_field_name(name).ok_or(Refusal::NotHere);
@@ -79,7 +83,8 @@ impl<'c> Accumulation<'c> {
         };
         let local = code.local(body, sum).filter(|local| local.shape.kind() == "identifier").ok_or(Refusal::NotHere)?;
         let sum_kind = code.type_of(local.declaration);
-        require(NUMBERS.contains(&sum_kind), format!("`{sum}` is of type `{sum_kind}`"))?;
+        let is_template = code.params_of_template(body).contains(&sum_kind);
+        require(NUMBERS.contains(&sum_kind) || is_template, format!("`{sum}` is of type `{sum_kind}`"))?;
         let is_outside = local.declaration.end_byte() <= node.start_byte();
         let calls = code.called(right);
         let changes =
@@ -100,7 +105,7 @@ impl<'c> Accumulation<'c> {
             limits.iter().flatten().all(is_simple),
             format!("the rounds over `{}` are not counted by constants of the loop", counted.name),
         )?;
-        Ok(Self { counted, first, kind, sum, sum_kind, statement: *statement, extreme })
+        Ok(Self { counted, first, kind, sum, sum_kind, statements: inner, extreme })
     }
 
     /// The loop with several sums, and the rest of its rounds after it.
@@ -115,8 +120,8 @@ impl<'c> Accumulation<'c> {
         let others: Vec<String> = (1..ways).map(|number| format!("{}_{number}", self.sum)).collect();
         let start = if self.extreme.is_some() { self.sum } else { "0" };
         let declared: Vec<String> = others.iter().map(|other| format!("{other} = {start}")).collect();
-        let mut rounds = vec![code.of(self.statement).to_owned()];
-        rounds.extend(others.iter().zip(1..).map(|(other, number)| self.round(code, other, &times(number))));
+        let mut rounds = vec![self.round(code, self.sum, None)];
+        rounds.extend(others.iter().zip(1..).map(|(other, number)| self.round(code, other, Some(&times(number)))));
         let joined = match self.extreme {
             None => format!("{} += {};", self.sum, others.join(" + ")),
             Some(function) => {
@@ -138,7 +143,7 @@ impl<'c> Accumulation<'c> {
             rounds.iter().map(|round| format!("        {round}")).collect::<Vec<_>>().join(&format!("\n{indent}")),
             "    }".to_owned(),
             format!("    for (; {name} < {bound}; {one}) {{"),
-            format!("        {}", code.of(self.statement)),
+            format!("        {}", self.round(code, self.sum, None)),
             "    }".to_owned(),
             "}".to_owned(),
             joined,
@@ -146,16 +151,16 @@ impl<'c> Accumulation<'c> {
         Edit { range: outer, text: lines.join(&format!("\n{indent}")) }
     }
 
-    /// The statement for another sum, some rounds further on.
-    fn round(&self, code: &Code, sum: &str, ahead: &str) -> String {
-        let further = format!("({} + {ahead})", self.counted.name);
-        let mut edits: Vec<Edit> = code
-            .uses(self.statement, self.counted.name)
-            .into_iter()
-            .map(|used| replace(used, further.clone()))
-            .collect();
-        edits.extend(code.uses(self.statement, self.sum).into_iter().map(|used| replace(used, sum)));
-        within(code.text(), self.statement.byte_range(), &edits)
+    /// A round for one of the sums, some rounds further on. Declarations of a round stand in a block of their own.
+    fn round(&self, code: &Code, sum: &str, ahead: Option<&str>) -> String {
+        let counter = ahead.map_or(self.counted.name.to_owned(), |ahead| format!("({} + {ahead})", self.counted.name));
+        let edits = |node: Node<'_>| -> Vec<Edit> {
+            let counters = code.uses(node, self.counted.name).into_iter().map(|used| replace(used, counter.clone()));
+            counters.chain(code.uses(node, self.sum).into_iter().map(|used| replace(used, sum))).collect()
+        };
+        let written: Vec<String> =
+            self.statements.iter().map(|node| within(code.text(), node.byte_range(), &edits(*node))).collect();
+        if written.len() == 1 { written.concat() } else { format!("{{ {} }}", written.join(" ")) }
     }
 
     /// What is replaced (the loop, and a `#pragma unroll` that was meant for it) and its indentation.

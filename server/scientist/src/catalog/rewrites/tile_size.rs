@@ -1,19 +1,17 @@
 //! Searches the constant that sets the size of tiles in LDS and of the block that fills them.
 
-use tree_sitter::Node;
-
 use crate::catalog::block::{Extents, mentions_through};
 use crate::catalog::code::{Code, Kernel, around, of_kind};
-use crate::catalog::constant::{self, Constant};
+use crate::catalog::constant;
+use crate::catalog::knob::{Knob, is_guarded};
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
-use super::block_size::{check_divisions, check_literals, global_places};
 use super::lds_padding::{LDS_BYTES, element_bytes};
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, name) = (place.code, place.text("size")?);
     let constant = constant::find(code, name, place.capture("size")?).filter(|constant| constant.is_global);
-    let constant = constant.ok_or(Refusal::NotHere)?;
+    let knob = Knob::of_constant(&constant.ok_or(Refusal::NotHere)?);
     let users: Vec<Kernel<'_>> = code
         .kernels()
         .into_iter()
@@ -21,24 +19,24 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         .collect();
     let mut sets_block = false;
     for kernel in &users {
-        sets_block |= check_user(code, kernel, &constant)?;
+        sets_block |= check_user(code, kernel, &knob)?;
     }
     if !sets_block {
         return Err(Refusal::NotHere);
     }
-    let is_general = is_general(code, &users, &constant);
+    let is_general = knob.rounds_up(code) && users.iter().all(|kernel| is_guarded(code, kernel));
     let fits = |value: i64| users.iter().all(|kernel| fits(code, kernel, name, value));
-    let is_safe = |value: i64| value != constant.value && (is_general || constant.value % value == 0);
+    let is_safe = |value: i64| value != knob.value && (is_general || knob.value % value == 0);
     let values: Vec<i64> = place.entry.search.iter().copied().filter(|value| is_safe(*value) && fits(*value)).collect();
     require(!values.is_empty(), format!("no other value of `{name}` is known to fit"))?;
     let only =
         if is_general { "" } else { "; larger tiles were left out, for the problem may not be a multiple of them" };
     let changes = values.into_iter().map(|value| Change {
-        edits: vec![constant.set(value)],
-        report: format!("Set `{name}` from {} to {value}{only}.", constant.value),
+        edits: knob.set(code, value),
+        report: format!("Set `{name}` from {} to {value}{only}.", knob.value),
     });
     let offer = Offer::several(place, name, place.capture("size")?, changes.collect());
-    Ok(offer.word("constant", name).word("present", constant.value.to_string()))
+    Ok(offer.word("constant", name).word("present", knob.value.to_string()))
 }
 
 fn is_launched_by(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
@@ -46,8 +44,8 @@ fn is_launched_by(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
 }
 
 /// Checks that a kernel and its launches follow the constant, and says whether it sets the block.
-fn check_user(code: &Code, kernel: &Kernel<'_>, constant: &Constant<'_>) -> Result<bool, Refusal> {
-    check_literals(code, kernel.body, constant)?;
+fn check_user(code: &Code, kernel: &Kernel<'_>, knob: &Knob<'_>) -> Result<bool, Refusal> {
+    knob.check_numbers(code, kernel.body)?;
     let launches = code.launches_of(kernel.name);
     require(!launches.is_empty(), "a kernel that uses it is not known to be launched by this file alone")?;
     let mut sets_block = false;
@@ -56,13 +54,13 @@ fn check_user(code: &Code, kernel: &Kernel<'_>, constant: &Constant<'_>) -> Resu
         let Some(block) = block else {
             return Err(Refusal::RuledOut("the block of a launch is not made of constants".into()));
         };
-        let by_block = block.mention(code, constant.name);
-        let by_grid = mentions_through(code, launch.grid, constant.name);
-        require(by_block && by_grid, format!("a launch does not follow `{}` with both grid and block", constant.name))?;
+        let by_block = knob.moves(code, launch.block) && block.written.len() > 1;
+        let by_grid = knob.moves(code, launch.grid);
+        require(by_block && by_grid, format!("a launch does not follow `{}` with both grid and block", knob.label))?;
         sets_block |= by_block;
-        check_divisions(code, around(launch.node, &["function_definition"]).unwrap_or(launch.node), constant)?;
+        knob.check_divisions(code, around(launch.node, &["function_definition"]).unwrap_or(launch.node))?;
         let dynamic = launch.shared.filter(|shared| constant::value(code, *shared) != Some(0));
-        let follows = dynamic.is_none_or(|shared| mentions_through(code, shared, constant.name));
+        let follows = dynamic.is_none_or(|shared| knob.moves(code, shared));
         require(follows, "the dynamic shared memory of a launch does not follow it")?;
     }
     Ok(sets_block)
@@ -89,21 +87,4 @@ fn fits(code: &Code, kernel: &Kernel<'_>, name: &str, value: i64) -> bool {
         })
         .sum();
     blocks && bytes.is_some_and(|bytes| bytes <= LDS_BYTES)
-}
-
-/// Whether the kernels take problems that are no multiple of the tile: every division by it rounds up, and every access
-/// to global memory stands under a condition.
-fn is_general(code: &Code, users: &[Kernel<'_>], constant: &Constant<'_>) -> bool {
-    let rounds_up = |node: &Node<'_>| {
-        let by_it = node.child_by_field_name("right").is_some_and(|right| code.of(right) == constant.name);
-        let is_division =
-            node.child_by_field_name("operator").is_some_and(|operator| code.of(operator) == "/") && by_it;
-        let above = node.child_by_field_name("left").map(|left| code.of(left).split_whitespace().collect::<String>());
-        let less_one = [format!("{}-1", constant.name), format!("({}-1)", constant.name)];
-        !is_division || above.is_some_and(|above| less_one.iter().any(|end| above.contains(end.as_str())))
-    };
-    let guarded = |node: Node<'_>| around(node, &["if_statement", "conditional_expression"]).is_some();
-    let leaves_early = |kernel: &Kernel<'_>| !of_kind(kernel.body, "return_statement").is_empty();
-    of_kind(code.root(), "binary_expression").iter().all(rounds_up)
-        && users.iter().all(|kernel| leaves_early(kernel) || global_places(code, kernel).into_iter().all(guarded))
 }

@@ -4,11 +4,12 @@ use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
-use crate::catalog::code::{Code, Kernel, inside, named_children, statements};
+use crate::catalog::code::{Code, Kernel, statements};
 use crate::catalog::constant;
 use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::BARRIER;
+use crate::catalog::trees::{Step, check_thread, check_uses, squeezed};
 
 /// Types that a shuffle can hand over.
 const SHUFFLED: [&str; 6] = ["float", "double", "int", "unsigned", "unsigned int", "long long"];
@@ -19,26 +20,23 @@ struct Tree<'c> {
     condition: Node<'c>,
     stride: &'c str,
     first: Node<'c>,
-    thread: &'c str,
-    array: &'c str,
-    /// `fmaxf` and the like; `None` for `+=`.
-    function: Option<&'c str>,
+    step: Step<'c>,
 }
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, kernel) = (place.code, &place.kernel);
     let tree = Tree::read(code, place.capture("loop")?).ok_or(Refusal::NotHere)?;
-    let kind = array_kind(code, kernel, tree.array).ok_or(Refusal::NotHere)?;
+    let Step { array, thread, function } = tree.step;
+    let kind = array_kind(code, kernel, array).ok_or(Refusal::NotHere)?;
     require(SHUFFLED.contains(&kind), format!("values of type `{kind}` cannot be shuffled"))?;
-    check_thread(code, kernel, tree.thread)?;
+    check_thread(code, kernel, thread)?;
     check_blocks(code, kernel, &tree)?;
-    check_uses(code, kernel, &tree)?;
+    check_uses(code, kernel, tree.node, &tree.step)?;
     let name = "wave_value";
     require(!code.mentions(kernel.body, name), format!("the name `{name}` is taken"))?;
 
-    let (array, thread) = (tree.array, tree.thread);
     let shuffled = format!("__shfl_down({name}, offset)");
-    let step = match tree.function {
+    let step = match function {
         None => format!("{name} += {shuffled};"),
         Some(function) => format!("{name} = {function}({name}, {shuffled});"),
     };
@@ -80,36 +78,13 @@ impl<'c> Tree<'c> {
             return None;
         }
         let [branch, barrier] = statements(node.child_by_field_name("body")?)[..] else { return None };
-        if squeezed(code.of(barrier)) != format!("{BARRIER}();") || branch.kind() != "if_statement" {
+        if squeezed(code.of(barrier)) != format!("{BARRIER}();") {
             return None;
         }
+        let step = Step::read(code, branch, stride)?;
         let guard = squeezed(code.of(branch.child_by_field_name("condition")?));
-        let thread = code.of(first_operand(branch.child_by_field_name("condition")?)?);
-        let [step] = statements(branch.child_by_field_name("consequence")?)[..] else { return None };
-        if guard != format!("({thread}<{stride})") || branch.child_by_field_name("alternative").is_some() {
-            return None;
-        }
-        let assignment = step.named_child(0).filter(|n| n.kind() == "assignment_expression")?;
-        let array = code.base(assignment.child_by_field_name("left")?)?;
-        let written = squeezed(code.of(step));
-        let (near, far) = (format!("{array}[{thread}]"), format!("{array}[{thread}+{stride}]"));
-        let sums = [format!("{near}+={far};"), format!("{near}={near}+{far};")];
-        let function = assignment
-            .child_by_field_name("right")
-            .and_then(|right| right.child_by_field_name("function"))
-            .map(|function| code.of(function))
-            .filter(|name| ["fmaxf", "fminf", "fmax", "fmin", "max", "min"].contains(name));
-        let extreme = function.is_some_and(|name| written == format!("{near}={name}({near},{far});"));
-        (sums.contains(&written) || extreme).then_some(Self { node, condition, stride, first, thread, array, function })
+        (guard == format!("({}<{stride})", step.thread)).then_some(Self { node, condition, stride, first, step })
     }
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
-}
-
-fn first_operand(condition: Node<'_>) -> Option<Node<'_>> {
-    named_children(condition).into_iter().find(|n| n.kind() == "binary_expression")?.child_by_field_name("left")
 }
 
 /// Element type of an array in LDS.
@@ -118,16 +93,6 @@ fn array_kind<'c>(code: &'c Code, kernel: &Kernel<'c>, name: &str) -> Option<&'c
     let is_row = local.shape.kind() == "array_declarator"
         && local.shape.child_by_field_name("declarator").is_some_and(|inner| inner.kind() == "identifier");
     (is_row && code.of(local.declaration).contains("__shared__")).then(|| code.type_of(local.declaration))
-}
-
-fn check_thread(code: &Code, kernel: &Kernel<'_>, thread: &str) -> Result<(), Refusal> {
-    let is_number = thread == "threadIdx.x"
-        || code
-            .local(kernel.body, thread)
-            .and_then(|local| local.value)
-            .is_some_and(|value| code.of(value) == "threadIdx.x");
-    let is_changed = code.writes(kernel.body).iter().any(|write| write.name == thread);
-    require(is_number && !is_changed, format!("`{thread}` is not the thread's number"))
 }
 
 /// Each block must be a line of a power of two of threads, at least one wavefront, and the tree must start at its half.
@@ -148,24 +113,4 @@ fn check_blocks(code: &Code, kernel: &Kernel<'_>, tree: &Tree<'_>) -> Result<(),
         )?;
     }
     Ok(())
-}
-
-/// After the tree only the first element may be read, and before it each element must be set.
-fn check_uses(code: &Code, kernel: &Kernel<'_>, tree: &Tree<'_>) -> Result<(), Refusal> {
-    let is_fine = |used: &Node<'_>| {
-        if inside(*used, tree.node) || used.parent().is_some_and(|parent| parent.kind() == "array_declarator") {
-            return true;
-        }
-        let element = used.parent().filter(|parent| parent.kind() == "subscript_expression");
-        let Some(element) = element else { return false };
-        let is_first = squeezed(code.of(element)) == format!("{}[0]", tree.array);
-        let assignment = element.parent().filter(|parent| parent.kind() == "assignment_expression");
-        let is_set = assignment.is_some_and(|assignment| {
-            assignment.child_by_field_name("left") == Some(element)
-                && assignment.child_by_field_name("operator").is_some_and(|operator| code.of(operator) == "=")
-        });
-        if used.start_byte() < tree.node.start_byte() { is_set } else { is_first && !is_set }
-    };
-    let fine = code.uses(kernel.body, tree.array).iter().all(is_fine);
-    require(fine, format!("other elements of `{}` than the first are used beside the reduction", tree.array))
 }
