@@ -241,6 +241,54 @@ fn a_compiler_may_start_processes_but_gets_no_network_and_writes_only_in_its_fol
     assert_eq!((done.end, done.stdout.contains("Operation not permitted")), (End::Status(0), true), "{}", done.stdout);
 }
 
+/// The other half of the test below: a process that runs a child without end.
+#[test]
+#[ignore = "run by the test that kills it"]
+fn run_a_child_without_end() {
+    let (folder, program) = (std::env::var_os("FOLDER").unwrap(), std::env::var_os("PROGRAM").unwrap());
+    let mut command = Command::new(program, folder, Policy::Candidate, limits());
+    command.arguments = vec!["spin".into()];
+    run(&command, &Cancel::new()).unwrap();
+}
+
+#[test]
+fn a_parent_that_is_killed_takes_its_child_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut parent = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "run_a_child_without_end", "--ignored"])
+        .envs([("FOLDER", folder.path()), ("PROGRAM", deeds())])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let child = wait_for(|| running(deeds()).first().copied()).expect("the child starts");
+    parent.kill().unwrap(); // SIGKILL: it gets no chance to clean up
+    parent.wait().unwrap();
+    let gone = wait_for(|| running(deeds()).is_empty().then_some(()));
+    assert!(gone.is_some(), "{child} outlived its parent");
+}
+
+/// Asks until there is an answer, for five seconds at most.
+fn wait_for<T>(answer: impl Fn() -> Option<T>) -> Option<T> {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(5) {
+        if let Some(answer) = answer() {
+            return Some(answer);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+/// Processes that run `program`.
+fn running(program: &Path) -> Vec<u32> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|process| fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == program))
+        .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
 /// Children of this process, zombies included. (nextest runs each test in a process of its own.)
 fn children() -> Vec<String> {
     let own = std::process::id().to_string();

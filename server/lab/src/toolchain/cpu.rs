@@ -93,8 +93,9 @@ impl Cpu {
 
     /// The environment that a program of this toolchain runs with.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        // Objects that are loaded at run time use the fast form of thread-local storage, for which room has to be kept.
-        vec![("GLIBC_TUNABLES".into(), "glibc.rtld.optional_static_tls=65536".into())]
+        // Objects that are loaded at run time use the fast form of thread-local storage, for which room has to be kept:
+        // three objects, each with the shared memory of all its kernels. What is not used is never touched.
+        vec![("GLIBC_TUNABLES".into(), "glibc.rtld.optional_static_tls=2097152".into())]
     }
 
     /// Builds `source` as a program, or, with [`CompileOptions::main`], the program that it is a header of.

@@ -118,13 +118,13 @@ impl Build<'_> {
     fn make(&self, key: &Key) -> Result<Built, LabError> {
         let work = self.cpu.cache.work_folder()?;
         self.sources.write(work.path())?;
-        let run = self.run_clang(&work, self.takes_precompiled_header())?;
-        // A macro of the user's may not fit the precompiled header, which is a matter of speed and nothing else.
-        let run = if run.end != End::Status(0) && run.stderr.contains("precompiled") {
-            self.run_clang(&work, false)?
-        } else {
-            run
-        };
+        let precompiled = self.takes_precompiled_header();
+        let mut run = self.run_clang(&work, precompiled)?;
+        if precompiled && matches!(run.end, End::Status(1..)) {
+            // What the precompiled header holds may clash with the user's names or macros; and without it the messages
+            // are those that any compiler would give.
+            run = self.run_clang(&work, false)?;
+        }
         let diagnostics = failure::diagnostics(&run.stderr, self.sources, self.cpu.cache.root());
         match &run.end {
             End::Status(0) => {}
