@@ -205,7 +205,7 @@ fn experiment_facts(experiment: &Experiment, population: &[Candidate], judges_pr
         purpose: match experiment.kind {
             ExperimentKind::Search => "search",
             ExperimentKind::Full => "experiment",
-            ExperimentKind::Direct => "against the original",
+            ExperimentKind::Direct => "comparison",
             ExperimentKind::Confirmation => "confirmation",
         },
         base: experiment.base,

@@ -6,15 +6,26 @@ use serde::Serialize;
 
 use super::data::{CandidateFacts, ReportData, Standing};
 
-const NODE_WIDTH: f64 = 212.0;
+/// Width of the page's sections, which the drawing fills if it can; a wider one is scrolled.
+const PAGE: f64 = 1012.0;
+const WIDEST_NODE: f64 = 212.0;
+const NARROWEST_NODE: f64 = 176.0;
 const NODE_HEIGHT: f64 = 50.0;
-const COLUMN: f64 = NODE_WIDTH + 48.0;
+const GAP: f64 = 28.0;
 const ROW: f64 = NODE_HEIGHT + 16.0;
 const MARGIN: f64 = 8.0;
 const HEADING: f64 = 30.0;
 
-/// Characters of a title that fit into a node.
-const TITLE_CHARACTERS: usize = 27;
+/// Pixels of a node that are not for its title, and of one of the title's characters on average.
+const TITLE_MARGIN: f64 = 24.0;
+const TITLE_CHARACTER: f64 = 6.9;
+
+/// Width of nodes in a drawing of so many columns.
+fn node_width(columns: usize) -> f64 {
+    let columns = columns.max(1) as f64;
+    let fitting = (PAGE - 2.0 * MARGIN - (columns - 1.0) * GAP) / columns;
+    fitting.floor().clamp(NARROWEST_NODE, WIDEST_NODE)
+}
 
 /// The whole drawing; all positions in pixels.
 #[derive(Debug, Serialize)]
@@ -65,26 +76,29 @@ pub fn draw(report: &ReportData, winner: Option<u32>, words: impl Fn(&CandidateF
     generations.sort_unstable();
     generations.dedup();
     let column_of = |generation: u32| generations.binary_search(&generation).unwrap_or(0) as f64;
+    let width = node_width(generations.len());
+    let column = width + GAP;
     let position = |candidate: &CandidateFacts| {
         let row = places.rows.get(&candidate.number).copied().unwrap_or(0);
-        (MARGIN + column_of(candidate.generation) * COLUMN, HEADING + f64::from(row) * ROW)
+        (MARGIN + column_of(candidate.generation) * column, HEADING + f64::from(row) * ROW)
     };
+    let title_characters = ((width - TITLE_MARGIN) / TITLE_CHARACTER) as usize;
     let mut edges = Vec::new();
     for candidate in &report.candidates {
         for (other, is_reference) in [(candidate.reference, true), (candidate.parent, false)] {
             let Some(from) = other.and_then(|number| report.candidate(number)) else { continue };
             let on_line = !is_reference && line.contains(&candidate.number) && line.contains(&from.number);
-            edges.push(Edge { path: curve(position(from), position(candidate)), is_reference, on_line });
+            edges.push(Edge { path: curve(position(from), position(candidate), width), is_reference, on_line });
         }
     }
     // What stands out is drawn last, over the rest.
     edges.sort_by_key(|edge| edge.on_line);
     Lineage {
-        width: 2.0 * MARGIN + generations.len().saturating_sub(1) as f64 * COLUMN + NODE_WIDTH,
+        width: 2.0 * MARGIN + generations.len().saturating_sub(1) as f64 * column + width,
         height: HEADING + f64::from(places.next_row.max(1)) * ROW,
         columns: generations
             .iter()
-            .map(|&generation| Column { x: MARGIN + column_of(generation) * COLUMN, generation })
+            .map(|&generation| Column { x: MARGIN + column_of(generation) * column, generation })
             .collect(),
         edges,
         nodes: report
@@ -95,10 +109,10 @@ pub fn draw(report: &ReportData, winner: Option<u32>, words: impl Fn(&CandidateF
                 Node {
                     x,
                     y,
-                    width: NODE_WIDTH,
+                    width,
                     height: NODE_HEIGHT,
                     number: candidate.number,
-                    title: shortened(&candidate.title, TITLE_CHARACTERS),
+                    title: shortened(&candidate.title, title_characters),
                     full_title: candidate.title.clone(),
                     figure: words(candidate),
                     standing: candidate.standing,
@@ -150,8 +164,8 @@ impl Places {
 }
 
 /// A curve from the right edge of one node to the left edge of another.
-fn curve(from: (f64, f64), to: (f64, f64)) -> String {
-    let (x1, y1) = (from.0 + NODE_WIDTH, from.1 + NODE_HEIGHT / 2.0);
+fn curve(from: (f64, f64), to: (f64, f64), width: f64) -> String {
+    let (x1, y1) = (from.0 + width, from.1 + NODE_HEIGHT / 2.0);
     let (x2, y2) = (to.0, to.1 + NODE_HEIGHT / 2.0);
     let bend = ((x2 - x1) / 2.0).abs().max(24.0);
     format!("M{x1:.1} {y1:.1}C{:.1} {y1:.1} {:.1} {y2:.1} {x2:.1} {y2:.1}", x1 + bend, x2 - bend)
@@ -183,12 +197,21 @@ mod tests {
         for (index, a) in drawing.nodes.iter().enumerate() {
             assert!(a.x + a.width <= drawing.width && a.y + a.height <= drawing.height, "{a:?}");
             for b in &drawing.nodes[index + 1..] {
-                let apart = (a.x - b.x).abs() >= NODE_WIDTH || (a.y - b.y).abs() >= NODE_HEIGHT;
+                let apart = (a.x - b.x).abs() >= a.width || (a.y - b.y).abs() >= NODE_HEIGHT;
                 assert!(apart, "{a:?} {b:?}");
             }
         }
         let heights: Vec<_> = drawing.nodes.iter().filter(|node| node.on_line).map(|node| node.y).collect();
         assert!(heights.len() > 2 && heights.iter().all(|y| *y == heights[0]), "{heights:?}");
+    }
+
+    #[test]
+    fn few_generations_fill_the_page_and_many_are_scrolled() {
+        for (columns, expected) in [(1, WIDEST_NODE), (4, WIDEST_NODE), (5, NARROWEST_NODE), (40, NARROWEST_NODE)] {
+            assert_eq!(node_width(columns), expected, "{columns}");
+        }
+        let five = 5.0 * node_width(5) + 4.0 * GAP + 2.0 * MARGIN;
+        assert!(five <= PAGE, "{five}");
     }
 
     #[test]
