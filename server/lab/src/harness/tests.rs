@@ -247,3 +247,25 @@ fn cold_caches_cost_time() {
     println!("warm {warm:.0} ns, cold {cold:.0} ns");
     assert!(cold > warm * 1.1, "{warm} {cold}");
 }
+
+#[test]
+fn kernels_with_much_shared_memory_are_loaded_side_by_side() {
+    let kernel = |number: usize| {
+        format!(
+            "__global__ void k{number}(const float* x, float* y, int n) {{ __shared__ float tile[12000];\n\
+             int i = blockIdx.x * 64 + threadIdx.x; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads();\n\
+             if (i < n) y[i] = tile[threadIdx.x] * {number}; }}\n"
+        )
+    };
+    let kernels: String = (0..8).map(kernel).collect();
+    let code = format!(
+        "#include <hip/hip_runtime.h>\n{kernels}\nvoid run(const float* x, float* y, int n) {{ {} }}\n",
+        (0..8).map(|number| format!("k{number}<<<(n + 63) / 64, 64>>>(x, y, n);")).collect::<String>()
+    );
+    let original = Source::new("/tmp/much_shared.hip", code);
+    let file = crate::benchmark::infer(&hip_syntax::Syntax::parse(original.text.clone()), Some("k7")).unwrap();
+    let benchmark = Benchmark::parse(Path::new("/tmp/much_shared.bench.toml"), &file).unwrap();
+    with_bench(&original, &benchmark, |bench| {
+        bench.compare(&original, &original, &sampling(20), &Cancel::new()).unwrap();
+    });
+}
