@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use lab::workbench::ShapeChoice;
-use lab::{Failure, LabError, Verdict};
+use lab::{Cancel, Failure, LabError, Verdict};
 use notebook::{ExperimentKind, ExperimentOutcome, RunState};
 use scientist::budget::Budget;
 use scientist::evolution::event::{EndState, Event, ExperimentResult};
+use scientist::evolution::{Evolution, Stages};
 use scientist::run::RunError;
+use scientist::stages::{Population, Selection, Selector, StageError};
 use script::*;
 
 /// Three changes that help, one that hurts, one that does nothing.
@@ -249,6 +251,55 @@ fn stages_never_see_held_out_shapes_or_seeds() {
 }
 
 #[test]
+fn a_lab_that_reports_held_out_shapes_unasked_tells_them_to_no_stage() {
+    let (_folder, notebook) = notebook();
+    let mut world = five();
+    world.leaks = true;
+    start(&world, &notebook, generations(3)).0.unwrap();
+    let briefs = world.briefs.lock().unwrap();
+    assert!(briefs.iter().any(|brief| brief.contains("n=64")));
+    assert!(briefs.iter().all(|brief| !brief.contains("n=1000")));
+}
+
+/// Always chooses the same two versions.
+struct Stubborn(u32, u32);
+
+impl Selector for Stubborn {
+    fn select(&mut self, _: &Population, _: &Cancel) -> Result<Selection, StageError> {
+        Ok(Selection { base: self.0, reference: self.1, reason: "because".into() })
+    }
+}
+
+#[test]
+fn a_choice_that_makes_no_sense_is_replaced_and_said_to_be() {
+    let check = |choice: Stubborn, base: u32, reference: u32, reason: &str| {
+        let (_folder, notebook) = notebook();
+        let world = five().failing("bad:c", Failure::Crashed { detail: "signal 11".into() });
+        let (mut selector, mut designer, mut writer) = (choice, Offers(&world), Appends(&world));
+        let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
+        let mut told = Vec::new();
+        let evolution = Evolution::new(&world, stages, &notebook).with_clock(world.clock());
+        evolution.start(&request(generations(2)), &Cancel::new(), &mut |event| told.push(event)).unwrap();
+        let last = told
+            .iter()
+            .filter_map(|event| match event {
+                Event::Selected { base, reference, reason, .. } => Some((*base, *reference, reason.clone())),
+                _ => None,
+            })
+            .last()
+            .unwrap();
+        assert_eq!((last.0, last.1), (base, reference));
+        assert!(last.2.contains(reason), "{}", last.2);
+    };
+    // In the second generation candidate 1 has crashed, 2 is the fastest and 3 runs too.
+    check(Stubborn(0, 3), 0, 3, "because");
+    check(Stubborn(0, 1), 0, 0, "because");
+    check(Stubborn(0, 77), 0, 0, "because");
+    check(Stubborn(1, 0), 2, 2, "the selector chose candidate 1, which has no time");
+    check(Stubborn(77, 0), 2, 2, "the selector chose candidate 77");
+}
+
+#[test]
 fn builds_run_in_parallel_and_timings_never() {
     for disturb in [true, false] {
         let (_folder, notebook) = notebook();
@@ -298,7 +349,7 @@ fn money_and_tokens_end_the_search() {
         let (_folder, notebook) = notebook();
         let world = five();
         let mut events = Vec::new();
-        let cancel = lab::Cancel::new();
+        let cancel = Cancel::new();
         let ended = with_stages(&world, &notebook, &mut events, |evolution, events| {
             evolution.with_meter(std::sync::Arc::new(|| scientist::budget::Bill { usd: 1.5, tokens: 700 })).start(
                 &request(budget),

@@ -336,3 +336,50 @@ fn tidied(design: Design, tried: &[String]) -> Design {
     plans.truncate(5);
     Design { avenues: design.avenues.into_iter().take(10).collect(), plans }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::GainRange;
+
+    fn plan(key: &str, min_percent: f64, max_percent: f64, innovation: u8) -> Hypothesis {
+        Hypothesis {
+            key: key.into(),
+            kernel: "k".into(),
+            title: String::new(),
+            reason: String::new(),
+            source: String::new(),
+            rubric: String::new(),
+            line: 1,
+            gain: GainRange { min_percent, max_percent },
+            innovation,
+        }
+    }
+
+    /// What is left of plans (key, min, max, innovation), of which `tried` was tried.
+    fn check(plans: &[(&str, f64, f64, u8)], expected: &[(&str, f64, f64, u8)]) {
+        let design = Design {
+            avenues: (0..12).map(|n| n.to_string()).collect(),
+            plans: plans.iter().map(|(key, min, max, innovation)| plan(key, *min, *max, *innovation)).collect(),
+        };
+        let left = tidied(design, &["tried".to_owned()]);
+        let found: Vec<_> = left
+            .plans
+            .iter()
+            .map(|plan| (plan.key.as_str(), plan.gain.min_percent, plan.gain.max_percent, plan.innovation))
+            .collect();
+        assert_eq!(found, expected);
+        assert_eq!(left.avenues.len(), 10);
+    }
+
+    #[test]
+    fn a_design_is_made_usable() {
+        check(&[], &[]);
+        check(&[("a", 1.0, 2.0, 255)], &[("a", 1.0, 2.0, 100)]);
+        check(&[("a", 9.0, -2.0, 5)], &[("a", -2.0, 9.0, 5)]);
+        check(&[("nan", f64::NAN, 2.0, 5), ("inf", 1.0, f64::INFINITY, 5), ("a", 1.0, 2.0, 5)], &[("a", 1.0, 2.0, 5)]);
+        check(&[("tried", 1.0, 2.0, 5), ("a", 1.0, 2.0, 5), ("a", 3.0, 4.0, 6)], &[("a", 1.0, 2.0, 5)]);
+        let six = ["a", "b", "c", "d", "e", "f"].map(|key| (key, 1.0, 2.0, 5));
+        check(&six, &six[..5]);
+    }
+}
