@@ -8,6 +8,7 @@ namespace ks {
 namespace {
 
 typedef uint8_t StateVector __attribute__((ext_vector_type(64)));
+typedef uint32_t SiteVector __attribute__((ext_vector_type(64)));
 typedef bool MaskVector __attribute__((ext_vector_type(64)));
 
 StateVector states_of(unsigned wave) {
@@ -31,24 +32,22 @@ WorkItem *first_of(unsigned wave, uint64_t items) {
 /// Lets those of `waiting` go on that wait at the earliest place in the source; the values they brought are now
 /// readable. Returns the first of them.
 WorkItem *release_exchange(unsigned number, uint64_t waiting) {
-    const uint32_t *site = block.site + number * kWaveSize;
-    uint8_t *state = block.state + number * kWaveSize;
-    uint32_t earliest = UINT32_MAX;
-    for (unsigned i = 0; i < kWaveSize; ++i) {
-        const bool candidate = state[i] == kWave && site[i] < earliest;
-        earliest = candidate ? site[i] : earliest;
-    }
-    uint64_t active = 0;
-    for (unsigned i = 0; i < kWaveSize; ++i) {
-        const bool released = state[i] == kWave && site[i] == earliest;
-        state[i] = released ? static_cast<uint8_t>(kReady) : state[i];
-        active |= uint64_t{released} << i;
-    }
+    SiteVector sites;
+    memcpy(&sites, block.site + number * kWaveSize, sizeof sites);
+    const SiteVector never = UINT32_MAX;
+    const MaskVector waits = __builtin_bit_cast(MaskVector, waiting);
+    const SiteVector candidates = __builtin_convertvector(waits, SiteVector) != 0 ? sites : never;
+    const SiteVector earliest = __builtin_reduce_min(candidates);
+    const uint64_t active = mask(__builtin_convertvector(candidates == earliest, MaskVector));
+    const MaskVector released = __builtin_bit_cast(MaskVector, active);
+    const StateVector ready = static_cast<uint8_t>(kReady);
+    const StateVector states = __builtin_convertvector(released, StateVector) != 0 ? ready : states_of(number);
+    memcpy(block.state + number * kWaveSize, &states, sizeof states);
     Wave &wave = block.waves[number];
     wave.active = active;
     wave.votes = wave.votes_in & active;
     memcpy(wave.out, wave.in, sizeof wave.out);
-    return first_of(number, active & waiting);
+    return first_of(number, active);
 }
 
 /// HIP leaves it undefined when the work-items of a block wait at different barriers. Here all are released, and
@@ -113,8 +112,7 @@ WorkItem *choose(uint32_t linear) {
 /// Leaves a stack for good. rsi carries the item, as `switch_stack` expects.
 [[noreturn]] void jump_to(WorkItem *item) {
     asm volatile("movq (%0), %%rsp\n\t"
-                 "popq %%rax\n\t"
-                 "jmpq *%%rax"
+                 "jmpq *8(%0)"
                  :
                  : "S"(item)
                  : "memory");

@@ -98,8 +98,8 @@ void fill_indices(dim3 extent) {
 __thread Block block = {ks_idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
 
 extern "C" __attribute__((visibility("hidden"))) void ks_stack_entry();
-// A new stack holds, from its top: this address, the work-item, the kernel's entry. The jump of `switch_stack` takes
-// the first. The stack pointer is then a multiple of 16 before the call, as the ABI demands; rbp 0 ends backtraces.
+// Where a switch to a new stack arrives: rsi is the work-item, whose rbx is the kernel's entry. The stack pointer is a
+// multiple of 16 before the call, as the ABI demands; a null rbp ends backtraces.
 asm(R"(
     .text
     .hidden ks_stack_entry
@@ -108,10 +108,9 @@ asm(R"(
 ks_stack_entry:
     .cfi_startproc
     .cfi_undefined rip
-    popq %rdi
-    popq %rax
+    movq %rsi, %rdi
     xorl %ebp, %ebp
-    callq *%rax
+    callq *24(%rsi)
     ud2
     .cfi_endproc
     .size ks_stack_entry, . - ks_stack_entry
@@ -122,13 +121,9 @@ void prepare_stack(WorkItem *item) {
     // Tops of stacks that lie a power of two apart would share a few cache sets: spread them.
     const size_t number = reinterpret_cast<uintptr_t>(item->stack) / kStackBytes;
     const size_t colour = number * 832 & 0x3fc0;
-    void **top = reinterpret_cast<void **>(static_cast<char *>(item->stack) + kStackBytes - 64 - colour);
-    *--top = nullptr;
-    *--top = nullptr;
-    *--top = reinterpret_cast<void *>(worker.entry);
-    *--top = item;
-    *--top = reinterpret_cast<void *>(&ks_stack_entry);
-    item->stack_pointer = top;
+    item->stack_pointer = static_cast<char *>(item->stack) + kStackBytes - 64 - colour;
+    item->resume = reinterpret_cast<void *>(&ks_stack_entry);
+    item->rbx = reinterpret_cast<void *>(worker.entry);
 }
 
 void begin_launch(const Launch &launch) {

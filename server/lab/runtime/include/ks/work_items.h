@@ -18,12 +18,18 @@ inline constexpr unsigned kMaxSharedBytes = 65536;
 /// What a work-item waits for. Everything up to kReady can be run.
 enum State : uint8_t { kNew, kReady, kWave, kBarrier, kDone };
 
-/// A work-item of the block that this thread runs.
+/// A work-item of the block that this thread runs: one cache line, which is all that a switch touches besides the
+/// kernel's own variables. The first four members are valid while it waits; the assembly below knows their places.
 struct alignas(64) WorkItem {
-    void *stack_pointer; ///< where it goes on; valid while it waits
-    void *stack;         ///< lowest address of its stack, or null when it has none
-    ItemIndex index;     ///< its threadIdx
+    void *stack_pointer;
+    void *resume; ///< address of the instruction to go on at
+    void *rbp;
+    void *rbx;
+    ItemIndex index; ///< its threadIdx
+    void *stack;     ///< lowest address of its stack, or null when it has none
 };
+static_assert(offsetof(WorkItem, stack_pointer) == 0 && offsetof(WorkItem, resume) == 8 &&
+              offsetof(WorkItem, rbp) == 16 && offsetof(WorkItem, rbx) == 24 && sizeof(WorkItem) == 64);
 
 /// What 64 work-items share to exchange values. `in` and `votes_in` are written before waiting; when all that can
 /// arrive have arrived the scheduler copies them to `out` and `votes`, which stay unchanged until each has read them.
@@ -83,22 +89,18 @@ inline __thread __attribute__((visibility("hidden"), tls_model("initial-exec")))
 ///
 /// It is inlined where the kernel waits and ends in an indirect jump. A call would end in `ret`, and the processor's
 /// return predictor would be wrong each time, as the stacks change under it. Every register is declared as
-/// overwritten, so the compiler saves exactly what is alive here; only rbp and rbx cannot be declared and are pushed.
-/// The 128 bytes below the stack pointer are skipped because the compiler may keep values there (the red zone).
+/// overwritten, so the compiler saves exactly what is alive here; only rbp and rbx cannot be declared and are kept in
+/// the item. Nothing is pushed, so what the compiler keeps below the stack pointer (the red zone) stays as it is.
 static KS_INLINE WorkItem *switch_stack(WorkItem *from, WorkItem *to) {
-    static_assert(offsetof(WorkItem, stack_pointer) == 0, "the assembly below takes it at the item's address");
-    asm volatile("leaq -128(%%rsp), %%rsp\n\t"
-                 "pushq %%rbp\n\t"
-                 "pushq %%rbx\n\t"
-                 "leaq 1f(%%rip), %%rax\n\t"
-                 "pushq %%rax\n\t"
+    asm volatile("leaq 1f(%%rip), %%rax\n\t"
                  "movq %%rsp, (%0)\n\t"
+                 "movq %%rax, 8(%0)\n\t"
+                 "movq %%rbp, 16(%0)\n\t"
+                 "movq %%rbx, 24(%0)\n\t"
                  "movq (%1), %%rsp\n\t"
-                 "popq %%rax\n\t"
-                 "jmpq *%%rax\n"
-                 "1:\tpopq %%rbx\n\t"
-                 "popq %%rbp\n\t"
-                 "subq $-128, %%rsp"
+                 "jmpq *8(%1)\n"
+                 "1:\tmovq 16(%1), %%rbp\n\t"
+                 "movq 24(%1), %%rbx"
                  : "+D"(from), "+S"(to)
                  :
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "st",
