@@ -5,6 +5,13 @@ use crate::lexer::{DirectiveKind, Lexed, TokenKind};
 /// No partner.
 const NONE: u32 = u32::MAX;
 
+/// Brackets and `#if`s nested deeper than this have no partner: real code never is, and noise must not cost quadratic time.
+const MAX_DEPTH: usize = 2000;
+const MAX_CONDITIONALS: usize = 100;
+
+/// A closer looks this far for its opener past others that were forgotten.
+const MAX_REACH: usize = 200;
+
 /// Partners of all `( [ {` among the code tokens.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Brackets {
@@ -24,6 +31,8 @@ struct Open {
 struct Conditional {
     before: Vec<Open>,
     first: Option<Vec<Open>>,
+    /// Too deep to be followed: its branches count as if they all were compiled.
+    ignored: bool,
 }
 
 impl Brackets {
@@ -54,6 +63,10 @@ impl Brackets {
 
     fn step(&mut self, byte: u8, index: u32, stack: &mut Vec<Open>, text: &str, lexed: &Lexed) {
         let opener = match byte {
+            b'(' | b'[' | b'{' if stack.len() >= MAX_DEPTH => {
+                self.balanced = false;
+                return;
+            }
             b'(' | b'[' | b'{' => {
                 stack.push(Open { at: index, alternatives: Vec::new() });
                 return;
@@ -68,6 +81,7 @@ impl Brackets {
         let reach = stack
             .iter()
             .rev()
+            .take(MAX_REACH)
             .take_while(|open| opener == b'{' || byte_at(open) != b'{')
             .position(|open| byte_at(open) == opener);
         let Some(depth) = reach else {
@@ -88,15 +102,22 @@ impl Brackets {
 
 fn conditional_step(kind: DirectiveKind, stack: &mut Vec<Open>, conditionals: &mut Vec<Conditional>) {
     match kind {
-        DirectiveKind::If => conditionals.push(Conditional { before: stack.clone(), first: None }),
+        DirectiveKind::If if conditionals.len() >= MAX_CONDITIONALS => {
+            conditionals.push(Conditional { before: Vec::new(), first: None, ignored: true })
+        }
+        DirectiveKind::If => {
+            conditionals.push(Conditional { before: stack.clone(), first: None, ignored: false });
+        }
         DirectiveKind::Else => {
-            if let Some(conditional) = conditionals.last_mut() {
+            if let Some(conditional) = conditionals.last_mut().filter(|conditional| !conditional.ignored) {
                 conditional.end_branch(stack);
                 *stack = conditional.before.clone();
             }
         }
         DirectiveKind::Endif => {
-            if let Some(mut conditional) = conditionals.pop() {
+            if let Some(mut conditional) = conditionals.pop()
+                && !conditional.ignored
+            {
                 conditional.end_branch(stack);
                 *stack = conditional.first.unwrap_or_default();
             }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::code::Code;
-use crate::evaluate::Evaluator;
+use crate::evaluate::evaluate;
 use crate::items::{Item, ItemKind};
 use crate::kernels::template_params;
 use crate::launches::Launch;
@@ -105,7 +105,7 @@ impl Constants {
 
     /// Value of the expression `tokens`, whose names are looked up from where it stands.
     pub fn evaluate_tokens(&self, code: &Code, tokens: &[Token]) -> Option<i64> {
-        Evaluator::new(code, self, tokens, 0).value()
+        evaluate(code, self, tokens)
     }
 
     /// The definition that `name` has at byte `at`: the innermost scope wins, then the last before `at`. Where template

@@ -1,20 +1,91 @@
 //! Integer expressions of C++ over a file's constants, as far as sizes and trip counts need them.
 
+use std::cell::Cell;
+
 use crate::code::Code;
 use crate::constants::Constants;
 use crate::lexer::{Token, TokenKind};
-use crate::types::size_of_type;
+use crate::types::layout;
 
-/// Definitions that refer to each other are followed this far.
+/// Nested expressions and definitions are followed this far.
 const MAX_DEPTH: u32 = 24;
 
+/// Steps that one value may take: definitions that double each other would take for ever.
+const MAX_STEPS: u32 = 20_000;
+
+/// What bounds one evaluation.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    depth: u32,
+    steps: &'a Cell<u32>,
+}
+
+impl Limits<'_> {
+    /// One level deeper and one step on; `None` where either is used up.
+    pub fn descend(self) -> Option<Self> {
+        self.steps.set(self.steps.get().checked_sub(1)?);
+        (self.depth < MAX_DEPTH).then_some(Self { depth: self.depth + 1, ..self })
+    }
+}
+
+/// Value of the expression `tokens`, whose names are looked up from where it stands.
+pub(crate) fn evaluate(code: &Code, constants: &Constants, tokens: &[Token]) -> Option<i64> {
+    let steps = Cell::new(MAX_STEPS);
+    value(code, constants, tokens, Limits { depth: 0, steps: &steps })
+}
+
+/// Size in bytes of the type that `tokens` spell.
+pub(crate) fn size_of(code: &Code, constants: &Constants, tokens: &[Token]) -> Option<u64> {
+    let steps = Cell::new(MAX_STEPS);
+    layout(code, constants, tokens, Limits { depth: 0, steps: &steps }).map(|layout| layout.size)
+}
+
+/// Value of a whole expression within an evaluation.
+pub(crate) fn value(code: &Code, constants: &Constants, tokens: &[Token], limits: Limits) -> Option<i64> {
+    let limits = limits.descend()?;
+    if let Some((condition, yes, no)) = conditional(code, tokens) {
+        // Only the branch that is taken has to be known.
+        let taken = if value(code, constants, condition, limits)? != 0 { yes } else { no };
+        return value(code, constants, taken, limits);
+    }
+    let mut evaluator = Evaluator { code, constants, tokens, at: 0, limits };
+    let value = evaluator.binary(0)?;
+    (evaluator.at == tokens.len()).then_some(value)
+}
+
+/// The parts of `condition ? yes : no`.
+fn conditional<'t>(code: &Code, tokens: &'t [Token]) -> Option<(&'t [Token], &'t [Token], &'t [Token])> {
+    let mut depth = 0;
+    let mut open = 0;
+    let mut question = None;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.text(&code.text) {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            "?" if depth == 0 => {
+                question.get_or_insert(at);
+                open += 1;
+            }
+            ":" if depth == 0 => {
+                open -= 1;
+                if open == 0 {
+                    return question
+                        .map(|question| (&tokens[..question], &tokens[question + 1..at], &tokens[at + 1..]));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// A recursive-descent reader of one expression. Everything it does not know makes the value unknown.
-pub(crate) struct Evaluator<'a> {
+struct Evaluator<'a> {
     code: &'a Code,
     constants: &'a Constants,
     tokens: &'a [Token],
     at: usize,
-    depth: u32,
+    limits: Limits<'a>,
 }
 
 /// Binary operators by rising precedence.
@@ -23,37 +94,12 @@ const LEVELS: [&[&str]; 9] =
 const PRODUCTS: &[&str] = &["*", "/", "%"];
 
 impl<'a> Evaluator<'a> {
-    pub fn new(code: &'a Code, constants: &'a Constants, tokens: &'a [Token], depth: u32) -> Self {
-        Self { code, constants, tokens, at: 0, depth }
-    }
-
-    /// Value of the whole expression.
-    pub fn value(mut self) -> Option<i64> {
-        if self.depth > MAX_DEPTH {
-            return None;
-        }
-        let value = self.conditional()?;
-        (self.at == self.tokens.len()).then_some(value)
-    }
-
     fn word(&self, ahead: usize) -> &'a str {
         self.tokens.get(self.at + ahead).map_or("", |t| t.text(&self.code.text))
     }
 
-    fn take(&mut self, word: &str) -> Option<()> {
-        (self.word(0) == word).then(|| self.at += 1)
-    }
-
-    fn conditional(&mut self) -> Option<i64> {
-        let condition = self.binary(0)?;
-        if self.take("?").is_none() {
-            return Some(condition);
-        }
-        // The branch that is not taken may be unknown or wrong, but it has to be stepped over.
-        let yes = self.conditional();
-        self.take(":")?;
-        let no = self.conditional();
-        if condition != 0 { yes } else { no }
+    fn value(&self, tokens: &[Token]) -> Option<i64> {
+        value(self.code, self.constants, tokens, self.limits)
     }
 
     /// The operator of `level` that stands here; `<<` and `>>` are two tokens without a gap.
@@ -63,7 +109,11 @@ impl<'a> Evaluator<'a> {
         let word = self.word(0);
         let doubled = adjoining && matches!(word, "<" | ">") && self.word(1) == word;
         let choices = LEVELS.get(level).copied().unwrap_or(PRODUCTS);
-        let spelled = if doubled { if word == "<" { "<<" } else { ">>" } } else { word };
+        let spelled = match (doubled, word) {
+            (true, "<") => "<<",
+            (true, _) => ">>",
+            (false, word) => word,
+        };
         choices.iter().find(|&&choice| choice == spelled).copied()
     }
 
@@ -79,25 +129,29 @@ impl<'a> Evaluator<'a> {
     }
 
     fn unary(&mut self) -> Option<i64> {
-        match self.word(0) {
-            "-" => {
-                self.at += 1;
-                self.unary()?.checked_neg()
-            }
-            "+" => {
-                self.at += 1;
-                self.unary()
-            }
-            "!" => {
-                self.at += 1;
-                Some(i64::from(self.unary()? == 0))
-            }
-            "~" => {
-                self.at += 1;
-                Some(!self.unary()?)
-            }
-            _ => self.primary(),
+        let start = self.at;
+        while matches!(self.word(0), "-" | "+" | "!" | "~") || self.at_cast() {
+            self.at = if self.word(0) == "(" { self.closing(self.at)? + 1 } else { self.at + 1 };
         }
+        let operators = start..self.at;
+        let mut value = self.primary()?;
+        for token in self.tokens[operators].iter().rev() {
+            value = match token.text(&self.code.text) {
+                "-" => value.checked_neg()?,
+                "!" => i64::from(value == 0),
+                "~" => !value,
+                _ => value,
+            };
+        }
+        Some(value)
+    }
+
+    /// `(int)`, `(unsigned long)`.
+    fn at_cast(&self) -> bool {
+        let inner = (self.word(0) == "(").then(|| self.closing(self.at)).flatten().map(|close| self.at + 1..close);
+        inner.is_some_and(|inner| {
+            !inner.is_empty() && self.tokens[inner].iter().all(|t| is_cast_word(t.text(&self.code.text)))
+        })
     }
 
     fn primary(&mut self) -> Option<i64> {
@@ -108,21 +162,13 @@ impl<'a> Evaluator<'a> {
                 self.at += 1;
                 number(word)
             }
-            TokenKind::Punct if word == "(" => self.parenthesised(),
+            TokenKind::Punct if word == "(" => {
+                let inner = self.group()?;
+                self.value(inner)
+            }
             TokenKind::Ident => self.named(token),
             _ => None,
         }
-    }
-
-    fn parenthesised(&mut self) -> Option<i64> {
-        let close = self.closing(self.at)?;
-        let inner = &self.tokens[self.at + 1..close];
-        let is_cast = !inner.is_empty() && inner.iter().all(|t| is_cast_word(t.text(&self.code.text)));
-        self.at = close + 1;
-        if is_cast {
-            return self.unary();
-        }
-        Evaluator::new(self.code, self.constants, inner, self.depth + 1).value()
     }
 
     fn named(&mut self, token: Token) -> Option<i64> {
@@ -139,35 +185,39 @@ impl<'a> Evaluator<'a> {
             ("false", _) => Some(0),
             ("sizeof", "(") => {
                 let inner = self.group()?;
-                size_of_type(self.code, self.constants, inner).map(|layout| layout.size as i64)
+                let layout = layout(self.code, self.constants, inner, self.limits)?;
+                i64::try_from(layout.size).ok()
             }
             ("static_cast", "<") => {
                 while self.at < self.tokens.len() && self.word(0) != "(" {
                     self.at += 1;
                 }
-                self.parenthesised()
+                let inner = self.group()?;
+                self.value(inner)
             }
             ("max" | "min", "(") => {
                 let inner = self.group()?;
                 let comma = top_level_comma(self.code, inner)?;
-                let value = |tokens| Evaluator::new(self.code, self.constants, tokens, self.depth + 1).value();
-                let (left, right) = (value(&inner[..comma])?, value(&inner[comma + 1..])?);
+                let (left, right) = (self.value(&inner[..comma])?, self.value(&inner[comma + 1..])?);
                 Some(if word == "max" { left.max(right) } else { left.min(right) })
             }
-            (_, "(") if is_cast_word(word) => self.parenthesised(),
-            (_, "(" | "<" | "." | "->" | "[") if !self.at_comparison() => None,
+            (_, "(") if is_cast_word(word) => {
+                let inner = self.group()?;
+                self.value(inner)
+            }
+            (_, "(" | "." | "->" | "[") => None,
+            (_, "<") if self.at_template() => None,
             _ => {
                 let definition = self.constants.lookup(word, at)?;
-                Evaluator::new(self.code, self.constants, &definition.value, self.depth + 1).value()
+                self.value(&definition.value)
             }
         }
     }
 
-    /// `N < 4`: the `<` after a name compares.
-    fn at_comparison(&self) -> bool {
-        self.word(0) == "<"
-            && !self.tokens[self.at..].iter().any(|t| t.text(&self.code.text) == ">" && self.word(1) != "<")
-            || (self.word(0) == "<" && self.word(1) == "<")
+    /// The `<` after a name opens template arguments rather than compares.
+    fn at_template(&self) -> bool {
+        let closes = self.tokens[self.at..].iter().any(|t| t.text(&self.code.text) == ">");
+        closes && self.word(1) != "<"
     }
 
     /// The tokens in the parentheses that start here; steps over them.

@@ -1,8 +1,10 @@
 //! Fingerprints: hashes of a kernel's tokens and of all that it uses in the file.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::code::Code;
 use crate::items::{Item, ItemKind};
@@ -48,6 +50,9 @@ pub(crate) struct Uses<'a> {
     by_name: HashMap<&'a str, Vec<Part>>,
     operators: Vec<usize>,
     conditionals: Vec<Conditional>,
+    /// What each part mentions, and the hash of each: many kernels share their helpers.
+    mentioned: RefCell<HashMap<Part, Rc<[Part]>>>,
+    digests: RefCell<HashMap<Part, blake3::Hash>>,
 }
 
 /// An `#if` group: the tokens it spans and its conditions.
@@ -78,7 +83,8 @@ impl<'a> Uses<'a> {
                 by_name.entry(name.text(&code.text)).or_default().push(Part::Directive(index));
             }
         }
-        Self { code, items, by_name, operators, conditionals: conditionals(code) }
+        let (mentioned, digests) = Default::default();
+        Self { code, items, by_name, operators, conditionals: conditionals(code), mentioned, digests }
     }
 
     /// What `name` stands for in the file.
@@ -86,46 +92,69 @@ impl<'a> Uses<'a> {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The part and everything in the file that it can reach through names.
+    /// Whether the file has what a call of `name` runs: a body, a macro or a type, not only a declaration.
+    pub fn has_body(&self, name: &str) -> bool {
+        self.parts_of(name).iter().any(|part| match part {
+            Part::Directive(_) => true,
+            Part::Item(index) => matches!(self.items[*index].kind, ItemKind::Function | ItemKind::Type),
+        })
+    }
+
+    /// The item and everything in the file that it can reach through names.
     pub fn closure(&self, start: usize) -> BTreeSet<Part> {
         let mut seen = BTreeSet::from([Part::Item(start)]);
         let mut open = vec![Part::Item(start)];
         while let Some(part) = open.pop() {
-            let mut reached: Vec<Part> = Vec::new();
-            for token in self.tokens(part) {
-                reached.extend(self.parts_of(token.text(&self.code.text)));
-            }
-            for directive in self.conditions(part) {
-                for token in &self.code.lexed.directives[directive].tokens {
-                    reached.extend(self.parts_of(token.text(&self.code.text)));
-                }
-            }
-            if matches!(part, Part::Item(index) if self.items[index].kind == ItemKind::Type) {
-                reached.extend(self.operators_on(part));
-            }
-            open.extend(reached.into_iter().filter(|&part| seen.insert(part)));
+            open.extend(self.mentioned(part).iter().copied().filter(|&part| seen.insert(part)));
         }
         seen
     }
 
-    /// The fingerprint of the item at `index`.
+    /// Everything that a part names, and the conditions it stands under name.
+    fn mentioned(&self, part: Part) -> Rc<[Part]> {
+        if let Some(known) = self.mentioned.borrow().get(&part) {
+            return known.clone();
+        }
+        let mut found: BTreeSet<Part> = BTreeSet::new();
+        let mut names = |tokens: &[Token]| {
+            for token in tokens {
+                found.extend(self.parts_of(token.text(&self.code.text)));
+            }
+        };
+        names(&self.tokens(part));
+        for directive in self.conditions(part) {
+            names(&self.code.lexed.directives[directive].tokens);
+        }
+        found.extend(self.classes_around(part));
+        if matches!(part, Part::Item(index) if self.items[index].kind == ItemKind::Type) {
+            found.extend(self.operators_on(part));
+        }
+        let found: Rc<[Part]> = found.into_iter().collect();
+        self.mentioned.borrow_mut().insert(part, found.clone());
+        found
+    }
+
+    /// The fingerprint of the item at `index`: its own hash, then those of what it reaches, in the order of the text.
     pub fn fingerprint(&self, index: usize) -> Fingerprint {
-        let mut hasher = blake3::Hasher::new();
-        self.hash(Part::Item(index), &mut hasher);
-        let mut parts: Vec<(usize, Part)> = self
-            .closure(index)
-            .into_iter()
-            .filter(|&part| part != Part::Item(index))
-            .map(|p| (self.start(p), p))
-            .collect();
+        let own = Part::Item(index);
+        let reached = self.closure(index).into_iter().filter(|&part| part != own);
+        let mut parts: Vec<(usize, Part)> = reached.map(|part| (self.start(part), part)).collect();
         parts.sort_unstable();
-        for (_, part) in parts {
-            hasher.update(b"\0part\0");
-            self.hash(part, &mut hasher);
+        let mut hasher = blake3::Hasher::new();
+        for part in std::iter::once(own).chain(parts.into_iter().map(|(_, part)| part)) {
+            hasher.update(self.digest(part).as_bytes());
         }
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         Fingerprint(bytes)
+    }
+
+    fn digest(&self, part: Part) -> blake3::Hash {
+        *self.digests.borrow_mut().entry(part).or_insert_with(|| {
+            let mut hasher = blake3::Hasher::new();
+            self.hash(part, &mut hasher);
+            hasher.finalize()
+        })
     }
 
     fn hash(&self, part: Part, hasher: &mut blake3::Hasher) {
@@ -183,6 +212,14 @@ impl<'a> Uses<'a> {
             .flat_map(|c| c.directives.iter().copied())
             .filter(|&at| self.code.lexed.directives[at].range.start < start)
             .collect()
+    }
+
+    /// The classes that the part is a member of.
+    fn classes_around(&self, part: Part) -> Vec<Part> {
+        let Part::Item(index) = part else { return Vec::new() };
+        let is_class = |part: &&Part| matches!(part, Part::Item(other) if self.items[*other].kind == ItemKind::Type);
+        let named = self.items[index].scope.iter().flat_map(|name| self.parts_of(name));
+        named.filter(is_class).copied().collect()
     }
 
     /// Operators whose parameters mention the type.

@@ -61,7 +61,7 @@ impl Item {
 
 /// All items of a text, in order.
 pub(crate) fn items(code: &Code) -> Vec<Item> {
-    let mut finder = Finder { code, items: Vec::new() };
+    let mut finder = Finder { code, items: Vec::new(), depth: 0 };
     finder.scope(0, code.len(), &[]);
     finder.lost_kernels();
     finder.items.sort_by_key(|item| item.tokens.start);
@@ -93,14 +93,30 @@ fn is_attribute(word: &str) -> bool {
     ATTRIBUTES.contains(&word) || word.contains("LAUNCH_BOUNDS") || CONTROL.contains(&word)
 }
 
+/// Tokens that the head of a definition may have.
+const MAX_HEAD: usize = 5000;
+
+/// Scopes nested deeper than this are not entered.
+const MAX_SCOPES: usize = 100;
+
 struct Finder<'a> {
     code: &'a Code,
     items: Vec<Item>,
+    /// Number of scopes around the walk.
+    depth: usize,
 }
 
 impl Finder<'_> {
     /// Walks the declarations from `start` to `end`, which lie in the scope `path`.
     fn scope(&mut self, start: usize, end: usize, path: &[String]) {
+        if self.depth < MAX_SCOPES {
+            self.depth += 1;
+            self.declarations(start, end, path);
+            self.depth -= 1;
+        }
+    }
+
+    fn declarations(&mut self, start: usize, end: usize, path: &[String]) {
         let code = self.code;
         let mut head = start;
         let mut at = start;
@@ -181,7 +197,11 @@ impl Finder<'_> {
                 self.scope(brace + 1, close.unwrap_or(end), &inner);
                 After { next: if close.is_some() { semicolon + 1 } else { end }, ends_item: true }
             }
-            Head::Initialiser => After { next: close.map_or(brace + 1, |close| close + 1), ends_item: false },
+            // A long or unclosed head is broken text: each further brace would read it again.
+            Head::Initialiser => After {
+                next: close.map_or(brace + 1, |close| close + 1),
+                ends_item: close.is_none() || brace - head > MAX_HEAD,
+            },
             Head::Block => After { next: close.map_or(brace + 1, |close| close + 1), ends_item: true },
         }
     }

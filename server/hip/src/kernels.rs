@@ -8,6 +8,7 @@ use crate::constants::Constants;
 use crate::fingerprint::Fingerprint;
 use crate::items::{Item, ItemKind};
 use crate::lexer::TokenKind;
+use crate::lines::Lines;
 use crate::loops::{Loop, loops};
 use crate::shared::{SharedArray, shared_arrays};
 
@@ -206,10 +207,16 @@ fn qualified_name(code: &Code, item: &Item, name_tokens: &Range<usize>) -> Strin
 }
 
 /// The kernel that `item` defines, without fingerprint and synchronisation, which need the whole file.
-pub(crate) fn kernel(code: &Code, lines: &crate::lines::Lines, item: &Item, constants: &Constants) -> Option<Kernel> {
+pub(crate) fn kernel(
+    code: &Code,
+    lines: &Lines,
+    ends: &UnclosedEnds,
+    item: &Item,
+    constants: &Constants,
+) -> Option<Kernel> {
     let (brace, close) = item.body?;
     let (open, shut) = item.parameters?;
-    let body_end = close.or_else(|| unclosed_end(code, brace)).unwrap_or(brace);
+    let body_end = close.unwrap_or_else(|| ends.after(brace));
     let body_tokens = brace + 1..body_end;
     let range = code.bytes(&(item.tokens.start..body_end + 1));
     let given = name_given_to_macro(code, item);
@@ -240,17 +247,30 @@ pub(crate) fn kernel(code: &Code, lines: &crate::lines::Lines, item: &Item, cons
     })
 }
 
-/// Where the body of a function ends whose brace is never closed: before the next kernel, or with the text.
-fn unclosed_end(code: &Code, brace: usize) -> Option<usize> {
-    let next = (brace + 1..code.len()).find(|&at| matches!(code.word(at), "__global__" | "template" | "namespace"));
-    next.map(|at| at - 1).or(code.len().checked_sub(1)).filter(|&end| end > brace)
+/// Where functions end whose closing brace is missing: before the next definition that can be told, or with the text.
+pub(crate) struct UnclosedEnds {
+    starts: Vec<usize>,
+    last: usize,
+}
+
+impl UnclosedEnds {
+    pub fn new(code: &Code) -> Self {
+        let starts = |&at: &usize| matches!(code.word(at), "__global__" | "template" | "namespace");
+        Self { starts: (0..code.len()).filter(starts).collect(), last: code.len().saturating_sub(1) }
+    }
+
+    /// The last token of the body that `brace` opens.
+    fn after(&self, brace: usize) -> usize {
+        let next = self.starts.partition_point(|&start| start <= brace);
+        self.starts.get(next).map_or(self.last, |start| start - 1).max(brace)
+    }
 }
 
 /// The function that `item` defines.
-pub(crate) fn function(code: &Code, lines: &crate::lines::Lines, item: &Item) -> Option<Function> {
+pub(crate) fn function(code: &Code, lines: &Lines, ends: &UnclosedEnds, item: &Item) -> Option<Function> {
     let (brace, close) = item.body?;
     let (open, shut) = item.parameters?;
-    let body_end = close.or_else(|| unclosed_end(code, brace)).unwrap_or(brace);
+    let body_end = close.unwrap_or_else(|| ends.after(brace));
     let is_kernel = is_kernel(code, item);
     let is_device = item.head_has(code, "__device__");
     let name_range = code.bytes(&item.name);

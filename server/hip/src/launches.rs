@@ -147,9 +147,13 @@ fn of_kernel(code: &Code, tokens: Range<usize>) -> Launch {
     }
 }
 
+/// Tokens that a launch configuration may have.
+const MAX_CONFIGURATION: usize = 5000;
+
 /// The `>>>` before the arguments.
-fn closing_chevron(code: &Code, mut at: usize) -> Option<usize> {
-    while at < code.len() {
+fn closing_chevron(code: &Code, start: usize) -> Option<usize> {
+    let mut at = start;
+    while at < code.len() && at < start + MAX_CONFIGURATION {
         match code.word(at) {
             ">" if is_tripled(code, at, ">") && code.word(at + 3) == "(" => return Some(at),
             ";" | "}" | ")" => return None,

@@ -108,32 +108,46 @@ fn new_loop(code: &Code, kind: LoopKind, whole: Range<usize>, body: &Range<usize
     }
 }
 
+/// Statements nested without braces are followed this far.
+const MAX_NESTING: u32 = 64;
+
+/// A statement longer than this many tokens is taken for broken text.
+const MAX_STATEMENT: usize = 10_000;
+
 /// The token after the statement that starts at `at`.
-pub(crate) fn statement_end(code: &Code, at: usize) -> usize {
+fn statement_end(code: &Code, at: usize) -> usize {
+    nested_end(code, at, 0)
+}
+
+fn nested_end(code: &Code, at: usize, depth: u32) -> usize {
+    if depth > MAX_NESTING {
+        return at + 1;
+    }
     match code.word(at) {
         "{" => code.close(at).map_or(at + 1, |close| close + 1),
         "for" | "while" | "switch" if code.word(at + 1) == "(" => {
-            code.close(at + 1).map_or(at + 2, |close| statement_end(code, close + 1))
+            code.close(at + 1).map_or(at + 2, |close| nested_end(code, close + 1, depth + 1))
         }
         "if" => {
             let open = if code.word(at + 1) == "constexpr" { at + 2 } else { at + 1 };
-            let end = code.close(open).map_or(open + 1, |close| statement_end(code, close + 1));
-            if code.word(end) == "else" { statement_end(code, end + 1) } else { end }
+            let end = code.close(open).map_or(open + 1, |close| nested_end(code, close + 1, depth + 1));
+            if code.word(end) == "else" { nested_end(code, end + 1, depth + 1) } else { end }
         }
-        "do" => do_loop(code, at).map_or(at + 1, |(_, closing)| simple_end(code, closing)),
+        "do" => simple_end(code, nested_end(code, at + 1, depth + 1)),
         _ => simple_end(code, at),
     }
 }
 
-fn simple_end(code: &Code, mut at: usize) -> usize {
-    while at < code.len() {
+fn simple_end(code: &Code, start: usize) -> usize {
+    let mut at = start;
+    while at < code.len() && at < start + MAX_STATEMENT {
         match code.word(at) {
             ";" => return at + 1,
             "}" => return at,
             _ => at = code.skip(at),
         }
     }
-    at
+    at.min(code.len())
 }
 
 fn for_loop(code: &Code, at: usize, constants: &Constants) -> Option<Loop> {

@@ -8,7 +8,7 @@ use crate::syntax::Syntax;
 
 mod cpu;
 
-pub use cpu::{CpuSource, cpu};
+pub use cpu::{CpuSource, cpu, cpu_with};
 
 /// Replaces bytes of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,17 +108,16 @@ pub fn apply_checked(syntax: &Syntax, edits: &[Edit]) -> Result<Syntax, EditErro
 
 /// Bytes of the ERROR and MISSING nodes of the tree, outermost only.
 fn errors(syntax: &Syntax) -> Vec<Range<usize>> {
-    fn collect(node: Node<'_>, found: &mut Vec<Range<usize>>) {
+    let mut found = Vec::new();
+    let mut open: Vec<Node<'_>> = vec![syntax.tree().root_node()];
+    while let Some(node) = open.pop() {
         if node.is_error() || node.is_missing() {
             found.push(node.byte_range());
         } else if node.has_error() {
             let mut cursor = node.walk();
-            for child in node.children(&mut cursor) {
-                collect(child, found);
-            }
+            open.extend(node.children(&mut cursor));
         }
     }
-    let mut found = Vec::new();
-    collect(syntax.tree().root_node(), &mut found);
+    found.sort_by_key(|range| range.start);
     found
 }

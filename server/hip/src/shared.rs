@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::code::Code;
 use crate::constants::Constants;
+use crate::evaluate::size_of;
 use crate::kernels::join;
 use crate::lines::Lines;
-use crate::types::{array_count, size_of_type};
 
 /// One `__shared__` variable. Ranges are bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,23 +112,26 @@ fn declaration(code: &Code, lines: &Lines, marker: usize, limit: usize, constant
     let is_type_word = |at: &&usize| !is_attribute_token(code, **at);
     let element: Vec<usize> = declaration.element.iter().filter(is_type_word).copied().collect();
     let element_tokens: Vec<_> = element.iter().filter_map(|&at| code.token(at)).collect();
-    let element_bytes = size_of_type(code, constants, &element_tokens).map(|layout| layout.size);
+    let element_bytes = size_of(code, constants, &element_tokens);
     let range = code.bytes(&declaration.whole);
     let array = |declarator: &Range<usize>| {
         let name = declarator.start;
         let dims = dimensions(code, declarator);
         let dims_end = dims.last().map_or(name + 1, |last| last.end + 1);
         let dynamic = declaration.is_extern;
-        let count = array_count(code, constants, name + 1..dims_end);
-        let static_bytes = element_bytes.zip(count).and_then(|(bytes, count)| bytes.checked_mul(count));
+        let dim_values: Vec<Option<i64>> = dims.iter().map(|dim| constants.evaluate(code, dim.clone())).collect();
+        let static_bytes = dim_values.iter().try_fold(element_bytes, |bytes, dim| {
+            let dim = u64::try_from((*dim)?).ok()?;
+            Some(bytes.and_then(|bytes| bytes.checked_mul(dim)))
+        });
         SharedArray {
             name: code.word(name).to_owned(),
             element_type: join(code, element.iter().copied()),
             dims_text: code.slice(&(name + 1..dims_end)).to_owned(),
-            dim_values: dims.iter().map(|dim| constants.evaluate(code, dim.clone())).collect(),
+            dim_values,
             dims: dims.iter().map(|dim| code.bytes(dim)).collect(),
             element_bytes,
-            static_bytes: if dynamic { Some(0) } else { static_bytes },
+            static_bytes: if dynamic { Some(0) } else { static_bytes.flatten() },
             dynamic,
             range: range.clone(),
             name_range: code.bytes(&(name..name + 1)),

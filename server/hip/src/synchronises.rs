@@ -3,7 +3,7 @@
 //! The answer is conservative: `false` only where everything that the kernel can reach is in the file or is known to concern
 //! one work-item alone. Calls are resolved by name, all overloads, specialisations and macros of that name together.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::code::Code;
 use crate::device_functions::{is_atomic, is_exchange, is_independent, is_keyword, is_type};
@@ -14,44 +14,84 @@ use crate::lexer::{Lexed, Token, TokenKind};
 use crate::lines::Lines;
 use crate::loops::{LoopKind, loops};
 
-/// Whether the kernel at item `index` may synchronise.
-pub(crate) fn synchronises(code: &Code, lines: &Lines, items: &[Item], uses: &Uses, index: usize) -> bool {
-    let parts = uses.closure(index);
-    let mut atomics_elsewhere = false;
-    let mut waits_on_calls = false;
-    for &part in &parts {
-        match part {
-            Part::Directive(directive) => {
-                let define = &code.lexed.directives[directive];
-                let body = define.macro_body(&code.text);
-                let parameters = &define.tokens[..define.macro_head(&code.text).0];
-                let text = |token: &Token| token.text(&code.text).to_owned();
-                let view = View::new(code, uses, body.to_vec(), parameters.iter().map(text).collect());
-                if view.exchanges() || (view.has_atomics() && view.has_word(&["while", "for", "do"])) {
-                    return true;
-                }
-                atomics_elsewhere |= view.has_atomics();
+/// What one part of the file does, whoever uses it.
+#[derive(Clone, Copy, Default)]
+struct Conduct {
+    /// It synchronises, exchanges, spins on an atomic or calls what is not known.
+    synchronises: bool,
+    /// It uses atomics.
+    has_atomics: bool,
+    /// It has an open-ended loop that calls functions of the file.
+    waits_on_calls: bool,
+}
+
+/// Judges the kernels of one file; each part is looked at once.
+pub(crate) struct Judge<'a> {
+    code: &'a Code,
+    lines: &'a Lines,
+    items: &'a [Item],
+    uses: &'a Uses<'a>,
+    known: HashMap<Part, Conduct>,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(code: &'a Code, lines: &'a Lines, items: &'a [Item], uses: &'a Uses<'a>) -> Self {
+        Self { code, lines, items, uses, known: HashMap::new() }
+    }
+
+    /// Whether the kernel at item `index` may synchronise.
+    pub fn synchronises(&mut self, index: usize) -> bool {
+        let mut atomics_elsewhere = false;
+        let mut waits_on_calls = false;
+        for part in self.uses.closure(index) {
+            let conduct = self.conduct(part);
+            if conduct.synchronises {
+                return true;
             }
-            Part::Item(item_index) => {
-                let item = &items[item_index];
-                if item.kind == ItemKind::Function && !may_run_on_device(code, item) {
-                    continue;
-                }
-                let tokens = without_host_methods(code, items, uses, part, item);
-                let view = View::new(code, uses, tokens, type_parameters(code, items, item));
-                if view.exchanges() {
-                    return true;
-                }
-                match spinning(code, lines, item, uses) {
-                    Spin::OnAtomics => return true,
-                    Spin::OnCalls => waits_on_calls = true,
-                    Spin::No => {}
-                }
-                atomics_elsewhere |= item_index != index && view.has_atomics();
-            }
+            atomics_elsewhere |= conduct.has_atomics && part != Part::Item(index);
+            waits_on_calls |= conduct.waits_on_calls;
+        }
+        waits_on_calls && atomics_elsewhere
+    }
+
+    fn conduct(&mut self, part: Part) -> Conduct {
+        if let Some(known) = self.known.get(&part) {
+            return *known;
+        }
+        let conduct = match part {
+            Part::Directive(index) => self.of_macro(index),
+            Part::Item(index) => self.of_item(index),
+        };
+        self.known.insert(part, conduct);
+        conduct
+    }
+
+    fn of_macro(&self, index: usize) -> Conduct {
+        let code = self.code;
+        let define = &code.lexed.directives[index];
+        let parameters = &define.tokens[..define.macro_head(&code.text).0];
+        let parameters = parameters.iter().map(|token| token.text(&code.text).to_owned()).collect();
+        let view = View::new(code, self.uses, define.macro_body(&code.text).to_vec(), parameters);
+        let has_atomics = view.has_atomics();
+        let spins = has_atomics && view.has_word(&["while", "for", "do"]);
+        Conduct { synchronises: spins || view.exchanges(), has_atomics, waits_on_calls: false }
+    }
+
+    fn of_item(&self, index: usize) -> Conduct {
+        let (code, items) = (self.code, self.items);
+        let item = &items[index];
+        if item.kind == ItemKind::Function && !may_run_on_device(code, item) {
+            return Conduct::default();
+        }
+        let tokens = without_host_methods(code, items, self.uses, Part::Item(index), item);
+        let view = View::new(code, self.uses, tokens, type_parameters(code, items, item));
+        let spin = spinning(code, self.lines, item, self.uses);
+        Conduct {
+            synchronises: matches!(spin, Spin::OnAtomics) || view.exchanges(),
+            has_atomics: view.has_atomics(),
+            waits_on_calls: matches!(spin, Spin::OnCalls),
         }
     }
-    waits_on_calls && atomics_elsewhere
 }
 
 /// A device function, or one of which it cannot be told: markers may hide in macros.
@@ -102,16 +142,16 @@ fn spinning(code: &Code, lines: &Lines, item: &Item, uses: &Uses) -> Spin {
     let Some((open, Some(close))) = item.body else { return Spin::No };
     let mut spin = Spin::No;
     for found in loops(code, lines, open + 1..close, &crate::constants::Constants::default()) {
-        let open_ended = found.kind != LoopKind::For || (found.condition.is_none() && found.init.is_none());
-        if !open_ended {
-            continue;
-        }
-        for at in code.tokens_in(&found.range) {
+        // A `for` that counts ends by itself, unless its condition asks others.
+        let open_ended = found.kind != LoopKind::For || found.condition.is_none() || found.step.is_none();
+        let Some(asks) = (if open_ended { Some(found.range) } else { found.condition }) else { continue };
+        for at in code.tokens_in(&asks) {
             let word = code.word(at);
             if is_atomic(word) {
                 return Spin::OnAtomics;
             }
-            if code.is_identifier(at) && code.word(at + 1) == "(" && !uses.parts_of(word).is_empty() {
+            let called = code.is_identifier(at) && code.word(at + 1) == "(";
+            if called && !uses.parts_of(word).is_empty() {
                 spin = Spin::OnCalls;
             }
         }
@@ -180,7 +220,7 @@ impl<'a> View<'a> {
         if !called || is_keyword(word) || is_type(word) || is_independent(word) {
             return false;
         }
-        if !self.uses.parts_of(word).is_empty() || self.type_parameters.contains(word) || self.is_local_lambda(word) {
+        if self.uses.has_body(word) || self.type_parameters.contains(word) || self.is_local_lambda(word) {
             return false;
         }
         !self.declares(at)

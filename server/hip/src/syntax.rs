@@ -14,7 +14,7 @@ use crate::language::Language;
 use crate::launches::{Launch, launches};
 use crate::lines::Lines;
 use crate::shadow::shadow;
-use crate::synchronises::synchronises;
+use crate::synchronises::Judge;
 
 /// How long the first parse of a text may take; text that needs more gets an empty tree.
 pub const FULL_PARSE_BUDGET: Duration = Duration::from_secs(5);
@@ -172,20 +172,21 @@ impl Facts {
         let launches = launches(code, lines);
         let constants = Constants::new(code, &items, &launches);
         let uses = Uses::new(code, &items);
+        let mut judge = Judge::new(code, lines, &items, &uses);
+        let ends = kernels::UnclosedEnds::new(code);
         let mut kernels = Vec::new();
         let mut functions = Vec::new();
         for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::Function) {
             if kernels::is_kernel(code, item)
-                && let Some(mut kernel) = kernels::kernel(code, lines, item, &constants)
+                && let Some(mut kernel) = kernels::kernel(code, lines, &ends, item, &constants)
             {
                 kernel.fingerprint = uses.fingerprint(index);
-                kernel.synchronises = synchronises(code, lines, &items, &uses, index);
+                kernel.synchronises = judge.synchronises(index);
                 kernels.push(kernel);
             }
-            functions.extend(kernels::function(code, lines, item));
+            functions.extend(kernels::function(code, lines, &ends, item));
         }
         kernels::fill_callees(code, &mut functions);
-        drop(uses);
         Self { kernels, functions, launches, constants }
     }
 }

@@ -1,7 +1,10 @@
 //! Sizes of types, for the bytes of `__shared__` arrays.
 
+use std::ops::Range;
+
 use crate::code::Code;
 use crate::constants::Constants;
+use crate::evaluate::{Limits, value};
 use crate::lexer::Token;
 
 /// Size and alignment in bytes.
@@ -11,18 +14,9 @@ pub(crate) struct Layout {
     pub align: u64,
 }
 
-/// How far aliases are followed.
-const MAX_DEPTH: u32 = 8;
-
 /// Layout of the type that `tokens` spell, where it is a builtin, a HIP vector type, or an alias or plain struct of the file.
-pub(crate) fn size_of_type(code: &Code, constants: &Constants, tokens: &[Token]) -> Option<Layout> {
-    layout(code, constants, tokens, 0)
-}
-
-fn layout(code: &Code, constants: &Constants, tokens: &[Token], depth: u32) -> Option<Layout> {
-    if depth > MAX_DEPTH {
-        return None;
-    }
+pub(crate) fn layout(code: &Code, constants: &Constants, tokens: &[Token], limits: Limits) -> Option<Layout> {
+    let limits = limits.descend()?;
     let words: Vec<&str> = tokens.iter().map(|t| t.text(&code.text)).collect();
     if words.last().is_some_and(|word| *word == "*") {
         return Some(Layout { size: 8, align: 8 });
@@ -37,7 +31,7 @@ fn layout(code: &Code, constants: &Constants, tokens: &[Token], depth: u32) -> O
         }
         ["short", "int"] => builtin("short"),
         ["unsigned", one] => builtin(one),
-        [one] => builtin(one).or_else(|| vector(one)).or_else(|| defined(code, constants, one, depth)),
+        [one] => builtin(one).or_else(|| vector(one)).or_else(|| defined(code, constants, one, limits)),
         _ => None,
     }
 }
@@ -72,19 +66,19 @@ fn vector(word: &str) -> Option<Layout> {
 }
 
 /// A `using`, a `typedef`, a macro or a plain struct of the file.
-fn defined(code: &Code, constants: &Constants, name: &str, depth: u32) -> Option<Layout> {
+fn defined(code: &Code, constants: &Constants, name: &str, limits: Limits) -> Option<Layout> {
     if let Some(at) = constants.type_definition(name) {
         return match code.word_before(at) {
             "using" => {
                 let end = (at + 2..code.len()).find(|&end| code.word(end) == ";")?;
-                layout(code, constants, &code.lexed.tokens[at + 2..end], depth + 1)
+                layout(code, constants, &code.lexed.tokens[at + 2..end], limits)
             }
-            "struct" => structure(code, constants, at + 1, depth + 1),
-            _ => layout(code, constants, &code.lexed.tokens[typedef_start(code, at)? + 1..at], depth + 1),
+            "struct" => structure(code, constants, at + 1, limits),
+            _ => layout(code, constants, &code.lexed.tokens[typedef_start(code, at)? + 1..at], limits),
         };
     }
     let define = code.macro_definitions(name).next()?;
-    layout(code, constants, define.macro_body(&code.text), depth + 1)
+    layout(code, constants, define.macro_body(&code.text), limits)
 }
 
 /// Whether the identifier at `at` is given a meaning as a type there.
@@ -104,7 +98,7 @@ fn typedef_start(code: &Code, name: usize) -> Option<usize> {
 }
 
 /// A struct of plain members: `type name, name[N];` and nothing else.
-fn structure(code: &Code, constants: &Constants, open: usize, depth: u32) -> Option<Layout> {
+fn structure(code: &Code, constants: &Constants, open: usize, limits: Limits) -> Option<Layout> {
     let close = code.close(open)?;
     let mut whole = Layout { size: 0, align: 1 };
     let mut at = open + 1;
@@ -114,9 +108,9 @@ fn structure(code: &Code, constants: &Constants, open: usize, depth: u32) -> Opt
             return None;
         }
         let type_end = (at..end).take_while(|&t| !matches!(code.word(t), "," | "[")).last()?;
-        let element = layout(code, constants, &code.lexed.tokens[at..type_end], depth)?;
+        let element = layout(code, constants, &code.lexed.tokens[at..type_end], limits)?;
         for declarator in code.split_commas(type_end..end) {
-            let count = array_count(code, constants, declarator.start + 1..declarator.end)?;
+            let count = array_count(code, constants, declarator.start + 1..declarator.end, limits)?;
             whole.align = whole.align.max(element.align);
             whole.size = whole.size.next_multiple_of(element.align).checked_add(element.size.checked_mul(count)?)?;
         }
@@ -127,7 +121,7 @@ fn structure(code: &Code, constants: &Constants, open: usize, depth: u32) -> Opt
 }
 
 /// Product of the dimensions `[A][B]` among `tokens`; 1 if there are none.
-pub(crate) fn array_count(code: &Code, constants: &Constants, tokens: std::ops::Range<usize>) -> Option<u64> {
+fn array_count(code: &Code, constants: &Constants, tokens: Range<usize>, limits: Limits) -> Option<u64> {
     let mut count = 1u64;
     let mut at = tokens.start;
     while at < tokens.end {
@@ -135,7 +129,7 @@ pub(crate) fn array_count(code: &Code, constants: &Constants, tokens: std::ops::
             return None;
         }
         let close = code.close(at)?;
-        let dimension = constants.evaluate(code, at + 1..close)?;
+        let dimension = value(code, constants, &code.lexed.tokens[at + 1..close], limits)?;
         count = count.checked_mul(u64::try_from(dimension).ok()?)?;
         at = close + 1;
     }

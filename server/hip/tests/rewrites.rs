@@ -56,6 +56,14 @@ fn launches_become_macros() {
             "#define RUN(k, x) \\\n  k<<<1, 2>>>(x)\nRUN(loop, a);",
             "#define RUN(k, x) \\\n  KS_LAUNCH_FIBERS((k), (1, 2), (x))\nRUN(loop, a);",
         ),
+        (
+            "void f() { auto loop = pick(); loop<<<1, 2>>>(a); }",
+            "void f() { auto loop = pick(); KS_LAUNCH_FIBERS((loop), (1, 2), (a)); }",
+        ),
+        (
+            "void f(void (*loop)(int*)) { loop<<<1, 2>>>(a); }",
+            "void f(void (*loop)(int*)) { KS_LAUNCH_FIBERS((loop), (1, 2), (a)); }",
+        ),
         ("a << b; c >> d; std::cout << (1 < 2) << x;", "a << b; c >> d; std::cout << (1 < 2) << x;"),
     ] {
         check(code, expect);
@@ -89,4 +97,13 @@ fn positions_lead_back() {
     assert_eq!(rewritten.original_column(2, column), text.lines().nth(1).unwrap().find("int b").unwrap() as u32 + 1);
     assert_eq!(rewritten.original_column(1, 5), 5);
     assert_eq!(rewritten.original_column(99, 5), 5);
+}
+
+#[test]
+fn kernels_of_headers_are_found() {
+    let header = std::sync::Arc::new(Syntax::parse(KERNELS));
+    let launches = "loop<int><<<1, 2>>>(a); fiber<<<1, 2>>>(a);";
+    let rewritten = rewrite::cpu_with(&Syntax::parse(launches), &[header]);
+    assert_eq!(rewritten.text, "KS_LAUNCH_LOOP((loop<int>), (1, 2), (a)); KS_LAUNCH_FIBERS((fiber), (1, 2), (a));");
+    assert!(!rewrite::cpu(&Syntax::parse(launches)).text.contains("LOOP"));
 }

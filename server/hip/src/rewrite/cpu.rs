@@ -2,7 +2,9 @@
 //!
 //! Lines stay where they are. Works on a header's text as well as on a whole program.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::Edit;
 use crate::code::Code;
@@ -63,9 +65,16 @@ fn line_start(text: &str, line: u32) -> Option<usize> {
 ///   `KS_LAUNCH_FIBERS(...)`. In the bodies of macros: fibers.
 /// - `extern __shared__ T x[];` becomes `KS_DYNAMIC_SHARED((T), x);`
 pub fn cpu(syntax: &Syntax) -> CpuSource {
+    cpu_with(syntax, &[])
+}
+
+/// Like [`cpu`]; kernels that are launched here and defined in one of `headers` are found there. Each header is judged by
+/// its own text: what a kernel calls of another header counts as unknown.
+pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>]) -> CpuSource {
+    let loops = Independent::new(syntax, headers);
     let mut edits = Vec::new();
     for launch in syntax.launches() {
-        edits.extend(launch_edits(syntax, launch));
+        edits.extend(launch_edits(launch, loops.macro_name(launch)));
     }
     edits.extend(dynamic_shared(syntax.code()));
     for define in syntax.code().lexed.directives.iter().filter(|d| d.kind == DirectiveKind::Define) {
@@ -80,16 +89,42 @@ pub fn cpu(syntax: &Syntax) -> CpuSource {
     CpuSource { text, original: syntax.text().to_string(), edits }
 }
 
-/// The macro for a launch: a plain loop only where nothing can synchronise.
-fn macro_name(syntax: &Syntax, launch: &Launch) -> &'static str {
-    let mut named = syntax.kernels().iter().filter(|kernel| kernel.name == launch.kernel).peekable();
-    let independent =
-        !launch.in_macro && named.peek().is_some() && named.all(|kernel| !kernel.synchronises && kernel.complete);
-    if independent { "KS_LAUNCH_LOOP" } else { "KS_LAUNCH_FIBERS" }
+/// Names that stand for kernels which are known not to synchronise, and for nothing else.
+struct Independent<'a> {
+    names: HashSet<&'a str>,
 }
 
-fn launch_edits(syntax: &Syntax, launch: &Launch) -> Vec<Edit> {
-    let name = macro_name(syntax, launch);
+impl<'a> Independent<'a> {
+    fn new(syntax: &'a Syntax, headers: &'a [Arc<Syntax>]) -> Self {
+        let kernels = || headers.iter().map(Arc::as_ref).chain([syntax]).flat_map(Syntax::kernels);
+        let mut names: HashSet<&str> = kernels().map(|kernel| kernel.name.as_str()).collect();
+        for kernel in kernels().filter(|kernel| kernel.synchronises || !kernel.complete) {
+            names.remove(kernel.name.as_str());
+        }
+        // A variable or parameter of that name may hold any kernel.
+        let code = syntax.code();
+        for at in 0..code.len() {
+            let holds_value = code.word(at + 1) == "="
+                || code.word_before(at) == "auto"
+                || (at > 1 && matches!(code.word(at - 1), "*" | "&") && matches!(code.word(at - 2), "(" | "auto"));
+            if holds_value {
+                names.remove(code.word(at));
+            }
+        }
+        for param in syntax.functions().iter().flat_map(|function| &function.params) {
+            names.remove(param.name.as_str());
+        }
+        Self { names }
+    }
+
+    /// The macro for a launch: a plain loop only where nothing can synchronise.
+    fn macro_name(&self, launch: &Launch) -> &'static str {
+        let independent = !launch.in_macro && self.names.contains(launch.kernel.as_str());
+        if independent { "KS_LAUNCH_LOOP" } else { "KS_LAUNCH_FIBERS" }
+    }
+}
+
+fn launch_edits(launch: &Launch, name: &str) -> Vec<Edit> {
     let end = launch.range.end;
     match launch.kind {
         LaunchKind::Chevron => vec![
