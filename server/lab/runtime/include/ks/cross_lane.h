@@ -14,10 +14,12 @@ namespace ks {
 template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_t site) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
                   "shuffles exchange values of up to 8 bytes; exchange a larger one in parts");
-    Wave &w = wave();
+    // Not through threadIdx, which was stored as a whole a moment ago: reading a part of that takes longer.
+    const uint32_t linear = current->index.ks_linear;
+    Wave &w = block.waves[linear / kWaveSize];
     uint64_t bits = 0;
     memcpy(&bits, &value, sizeof value);
-    w.in[lane()] = bits;
+    w.in[linear % kWaveSize] = bits;
     suspend(kWave, site);
     source %= kWaveSize;
     bits = (w.active >> source & 1) != 0 ? w.out[source] : 0;
