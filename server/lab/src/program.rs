@@ -17,7 +17,8 @@ pub use report::LaunchGroup;
 pub use time::time;
 
 use crate::sandbox::{self, Command, End, Limits, Policy, Run};
-use crate::toolchain::cpu::{BuiltProgram, Cpu};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE_NOTE};
+use crate::workbench::Sampling;
 use crate::{Cancel, Failure, LabError};
 
 /// How many of a failed program's last lines a message shows.
@@ -54,12 +55,54 @@ pub struct Outcome {
     pub wall: Duration,
 }
 
-/// Runs `program` once. Anything but a good end is a [`Failure`].
+/// How many threads a run's kernels are spread over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Threads {
+    /// One for each processor: soonest done.
+    All,
+    /// One. A pool loses a share of its time whenever another process takes a processor; one thread's times vary by far
+    /// less.
+    One,
+}
+
+impl Threads {
+    /// What to time with, given a first run on all threads: one thread, if so many `runs` fit into the budget and none
+    /// comes near its limit.
+    fn for_timing(first: &Outcome, runs: u32, options: &RunOptions, sampling: &Sampling) -> Self {
+        let others = std::thread::available_parallelism().map_or(1, |n| n.get() as u64) - 1;
+        let in_kernels: u64 = first.launches.iter().flat_map(|group| &group.nanoseconds).sum();
+        let alone = first.wall + Duration::from_nanos(in_kernels.saturating_mul(others));
+        if alone * runs <= sampling.budget && alone * 2 <= options.limits.wall { Self::One } else { Self::All }
+    }
+
+    /// What a figure is shown with.
+    fn device_note(self) -> String {
+        match self {
+            Self::One => DEVICE_NOTE.into(),
+            Self::All => format!("{DEVICE_NOTE}; a long program, so on all threads"),
+        }
+    }
+}
+
+/// Runs `program` once, on all threads. Anything but a good end is a [`Failure`].
 pub fn run(cpu: &Cpu, program: &BuiltProgram, options: &RunOptions, cancel: &Cancel) -> Result<Outcome, LabError> {
+    run_on(Threads::All, cpu, program, options, cancel)
+}
+
+fn run_on(
+    threads: Threads,
+    cpu: &Cpu,
+    program: &BuiltProgram,
+    options: &RunOptions,
+    cancel: &Cancel,
+) -> Result<Outcome, LabError> {
     let folder = cpu.cache().work_folder()?;
     let mut command = Command::new(&program.path, folder.path(), Policy::Candidate, options.limits);
     command.arguments = options.arguments.clone();
     command.environment = cpu.environment();
+    if threads == Threads::One {
+        command.environment.push(("KS_THREADS".into(), "1".into()));
+    }
     command.readable = cpu.readable();
     command.readable.push(program.source.folder().to_owned());
     command.readable.extend_from_slice(&options.readable);
@@ -128,6 +171,33 @@ mod tests {
             peak_address_space: 0,
         };
         judge(run, &Limits::new(Duration::from_secs(1), 1 << 30)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn one_thread_times_what_fits_into_budget_and_limit() {
+        let outcome = |wall: u64, kernels: u64| Outcome {
+            stdout: String::new(),
+            stderr: String::new(),
+            launches: vec![LaunchGroup {
+                name: "k".into(),
+                grid: [1; 3],
+                block: [1; 3],
+                shared_bytes: 0,
+                nanoseconds: vec![kernels * 1_000_000],
+            }],
+            wall: Duration::from_millis(wall),
+        };
+        let sampling = |seconds| Sampling {
+            seed: 0,
+            budget: Duration::from_secs(seconds),
+            half_width: 0.1,
+            shapes: crate::workbench::ShapeChoice::All,
+        };
+        let options = RunOptions::new(Duration::from_secs(10));
+        let chosen = |outcome, seconds| Threads::for_timing(&outcome, 5, &options, &sampling(seconds));
+        assert_eq!(chosen(outcome(20, 10), 10), Threads::One);
+        assert_eq!(chosen(outcome(20, 10), 0), Threads::All);
+        assert_eq!(chosen(outcome(6000, 1000), 1000), Threads::All);
     }
 
     const LAUNCH: &str =

@@ -98,7 +98,8 @@ fn a_program_is_timed_by_kernel_and_configuration() {
     let sampling = Sampling { seed: 1, budget: Duration::from_secs(2), half_width: 0.5, shapes: ShapeChoice::All };
     let report = program::time(&cpu, &program, &run_options(), &sampling, &Cancel::new()).unwrap();
     assert_eq!(report.output, "first 2 arguments 1\n");
-    assert_eq!((report.device.as_str(), report.device_note.as_str()), ("cpu", "CPU emulation, not GPU time"));
+    assert_eq!(report.device, "cpu");
+    assert!(report.device_note.starts_with("CPU emulation, not GPU time"), "{}", report.device_note);
     let kernel = &report.kernels[0];
     assert!(kernel.name.starts_with("scale") && kernel.shape == "grid 256x1x1 block 256x1x1", "{kernel:?}");
     assert!(kernel.figure.samples.len() >= 5 && kernel.figure.low_ns <= kernel.figure.median_ns, "{kernel:?}");
@@ -181,7 +182,10 @@ fn messages_stand_in_the_users_lines_and_columns_and_words() {
     let cases = [
         ("int main() { k<<<1, 64>>>(nullptr, missing); }", "3:36: error: use of undeclared identifier 'missing'"),
         ("int main() { gone<<<1, 64>>>(1); }", "3:14: error: use of undeclared identifier 'gone'"),
-        ("int main() { k<<<1, 64>>>(nullptr); }", "3:14: error: too few arguments to function call, expected 2, have 1"),
+        (
+            "int main() { k<<<1, 64>>>(nullptr); }",
+            "3:14: error: too few arguments to function call, expected 2, have 1",
+        ),
         ("int main() { k<<<1, 64>>>(nullptr, \"text\"); }", "3:"),
         ("#include \"not_there.h\"\nint main() {}", "3:10: fatal error: 'not_there.h' file not found"),
         ("int helper(); int main() { return helper(); }", "undefined symbol: helper()"),

@@ -7,14 +7,14 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::output::Expected;
-use super::{Outcome, RunOptions, run};
+use super::{Outcome, RunOptions, Threads, run_on};
 use crate::statistics::{self, Pair};
-use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE};
 use crate::workbench::Sampling;
 use crate::{Cancel, Comparison, Failure, LabError, ShapeComparison, SpeedRatio, Verdict};
 
 /// Fewer pairs than this give no interval from ranks; they are taken where the budget allows.
-const ENOUGH_PAIRS: usize = 6;
+const ENOUGH_PAIRS: usize = 8;
 
 /// Kernel time of one run of each, in nanoseconds: by kernel and altogether.
 struct Measured {
@@ -48,24 +48,26 @@ pub fn compare(
 ) -> Result<Comparison, LabError> {
     let started = Instant::now();
     let mut order = StdRng::seed_from_u64(sampling.seed);
-    // The first two runs of the baseline teach what it prints; they are not timed, and nor is the candidate's first.
-    let run_baseline = || run(cpu, baseline, options, cancel).map_err(of_the_baseline);
-    let first = run_baseline()?;
+    let run_baseline = |threads| run_on(threads, cpu, baseline, options, cancel).map_err(of_the_baseline);
+    let run_candidate = |threads| run_on(threads, cpu, candidate, options, cancel);
+    // Neither of these runs is timed; they find out whether timing is worth while.
+    let first = run_baseline(Threads::All)?;
     require_launches(&first, baseline)?;
     let mut expected = Expected::new(&first.stdout);
-    check(&expected, &run(cpu, candidate, options, cancel)?).or_else(|failure| {
+    check(&expected, &run_candidate(Threads::All)?).or_else(|failure| {
         // Only now it matters whether the baseline itself prints the same twice.
-        expected.learn(&run_baseline()?.stdout);
-        check(&expected, &run(cpu, candidate, options, cancel)?).map_err(|_| failure)
+        expected.learn(&run_baseline(Threads::All)?.stdout);
+        check(&expected, &run_candidate(Threads::All)?).map_err(|_| failure)
     })?;
 
+    let threads = Threads::for_timing(&first, 2 * ENOUGH_PAIRS as u32, options, sampling);
     let mut measured = Vec::new();
     loop {
         let pair_started = Instant::now();
         let baseline_first = order.random_bool(0.5);
-        let early = baseline_first.then(run_baseline).transpose()?;
-        let of_candidate = run(cpu, candidate, options, cancel)?;
-        let of_baseline = early.map_or_else(run_baseline, Ok)?;
+        let early = baseline_first.then(|| run_baseline(threads)).transpose()?;
+        let of_candidate = run_candidate(threads)?;
+        let of_baseline = early.map_or_else(|| run_baseline(threads), Ok)?;
         check(&expected, &of_candidate)?;
         measured.push(Measured { baseline: kernel_times(&of_baseline), candidate: kernel_times(&of_candidate) });
 
@@ -76,10 +78,10 @@ pub fn compare(
             break;
         }
     }
-    conclude(cpu, &measured, sampling.seed)
+    conclude(cpu, &measured, sampling.seed, threads)
 }
 
-fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64) -> Result<Comparison, LabError> {
+fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Result<Comparison, LabError> {
     let totals: Vec<_> = measured.iter().map(Measured::total).collect();
     // A positive time on both sides is what `speed` needs; the baseline launched, so the candidate did not.
     let speed = statistics::speed(&totals).ok_or_else(no_launches)?;
@@ -88,7 +90,7 @@ fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64) -> Result<Comparison, L
     let shapes = names.into_iter().filter_map(|name| of_kernel(&name, measured)).collect();
     Ok(Comparison {
         device: DEVICE.into(),
-        device_note: DEVICE_NOTE.into(),
+        device_note: threads.device_note(),
         toolchain: cpu.toolchain(),
         seed,
         shapes,

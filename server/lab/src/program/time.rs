@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::report::LaunchGroup;
-use super::{Outcome, RunOptions, run};
+use super::{Outcome, RunOptions, Threads, run, run_on};
 use crate::statistics;
-use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
+use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE};
 use crate::workbench::Sampling;
 use crate::{Cancel, Figure, KernelTiming, LabError, TimeReport};
 
@@ -41,7 +41,8 @@ impl Series {
 }
 
 /// Runs `program` until every kernel's interval is as narrow as `sampling` asks for or its budget is spent; at least once,
-/// and, where the budget allows, at least five times.
+/// and, where the budget allows, at least five times. Kernels run on one thread if that fits into the budget, and
+/// [`TimeReport::device_note`] says so if it does not.
 pub fn time(
     cpu: &Cpu,
     program: &BuiltProgram,
@@ -50,37 +51,40 @@ pub fn time(
     cancel: &Cancel,
 ) -> Result<TimeReport, LabError> {
     let started = Instant::now();
+    let first = run(cpu, program, options, cancel)?;
+    if first.launches.is_empty() {
+        return Err(LabError::Usage(format!(
+            "{} ran to its end and launched no kernel, so there is nothing to time; give it the --args that make it \
+             launch, or write a benchmark file",
+            program.source.path.display()
+        )));
+    }
+    let threads = Threads::for_timing(&first, ENOUGH_RUNS as u32, options, sampling);
     let mut series = Vec::new();
-    let mut output = None;
+    let mut longest = first.wall;
     let mut runs = 0;
-    loop {
-        let outcome = run(cpu, program, options, cancel)?;
-        runs += 1;
-        let wall = outcome.wall;
+    if threads == Threads::All {
+        record(&mut series, &first.launches);
+        runs = 1;
+    }
+    let narrow = |series: &Series| series.figure().is_some_and(|figure| is_narrow(&figure, sampling.half_width));
+    while runs == 0
+        || (started.elapsed() + longest <= sampling.budget && (runs < ENOUGH_RUNS || !series.iter().all(narrow)))
+    {
+        let outcome = run_on(threads, cpu, program, options, cancel)?;
         record(&mut series, &outcome.launches);
-        output.get_or_insert_with(|| printed(outcome));
-        if series.is_empty() {
-            return Err(LabError::Usage(format!(
-                "{} ran to its end and launched no kernel, so there is nothing to time; give it the --args that make it \
-                 launch, or write a benchmark file",
-                program.source.path.display()
-            )));
-        }
-        let narrow = |series: &Series| series.figure().is_some_and(|figure| is_narrow(&figure, sampling.half_width));
-        let spent = started.elapsed() + wall > sampling.budget;
-        if spent || (runs >= ENOUGH_RUNS && series.iter().all(narrow)) {
-            break;
-        }
+        longest = longest.max(outcome.wall);
+        runs += 1;
     }
     let timing = |series: &Series| {
         Some(KernelTiming { name: series.name.clone(), shape: series.shape.clone(), figure: series.figure()? })
     };
     Ok(TimeReport {
         device: DEVICE.into(),
-        device_note: DEVICE_NOTE.into(),
+        device_note: threads.device_note(),
         toolchain: cpu.toolchain(),
         kernels: series.iter().filter_map(timing).collect(),
-        output: output.unwrap_or_default(),
+        output: printed(first),
     })
 }
 
