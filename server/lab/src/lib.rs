@@ -21,6 +21,7 @@ pub mod sandbox;
 pub mod source;
 pub mod statistics;
 pub mod toolchain;
+pub mod turn;
 pub mod verdict;
 pub mod workbench;
 

@@ -16,6 +16,7 @@ use crate::program::{self, RunOptions};
 use crate::sandbox::Limits;
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
 use crate::toolchain::{CompileOptions, clangd};
+use crate::turn::Turn;
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
 
 /// How long and how precisely to sample.
@@ -177,11 +178,12 @@ impl Workbench {
         }
     }
 
-    /// Checks and times a build.
+    /// Checks and times a build. Waits while something else is measured on the device.
     ///
     /// # Errors
     /// The [`crate::Failure`] that it came to.
     pub fn time(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
+        let _turn = self.turn(cancel)?;
         match (&self.feed, &build.program) {
             (Feed::Program(arguments), Some(built)) => {
                 program::time(&self.cpu, built, &self.run_options(arguments), sampling, cancel)
@@ -193,7 +195,7 @@ impl Workbench {
         }
     }
 
-    /// Checks both builds and compares their times, interleaved. One comparison at a time should run on a device.
+    /// Checks both builds and compares their times, interleaved. Waits while something else is measured on the device.
     ///
     /// # Errors
     /// The [`crate::Failure`] that the candidate came to; one of the baseline is a [`LabError::Usage`].
@@ -204,6 +206,7 @@ impl Workbench {
         sampling: &Sampling,
         cancel: &Cancel,
     ) -> Result<Comparison, LabError> {
+        let _turn = self.turn(cancel)?;
         match (&self.feed, &baseline.program, &candidate.program) {
             (Feed::Program(arguments), Some(old), Some(new)) => {
                 program::compare(&self.cpu, old, new, &self.run_options(arguments), sampling, cancel)
@@ -213,6 +216,10 @@ impl Workbench {
             }
             (Feed::Program(_), ..) => Err(of_another_workbench()),
         }
+    }
+
+    fn turn(&self, cancel: &Cancel) -> Result<Turn, LabError> {
+        Turn::take(self.cpu.cache().root(), DEVICE, cancel)
     }
 
     fn run_options(&self, arguments: &[String]) -> RunOptions {

@@ -87,7 +87,7 @@ struct Unfinished {
 fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Unfinished, CliError> {
     let unusable = |error: notebook::NotebookError| CliError::Usage(error.to_string());
     let run = if wanted == 0 {
-        notebook.unfinished_runs(&file.path).map_err(unusable)?.pop().ok_or_else(|| {
+        notebook.unfinished_runs(&file.path).map_err(unusable)?.into_iter().next().ok_or_else(|| {
             CliError::Usage(format!(
                 "{}: no unfinished run of this file is recorded; leave --resume out",
                 file.path.display()
@@ -174,7 +174,10 @@ fn request(args: &EvolveArgs, provider: Provider, source: &Source) -> RunRequest
 fn write_whole(path: &Path, text: &str) -> Result<(), CliError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || -> std::io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".kernel-scientist-").tempfile_in(folder)?;
+        // As open to others as any new file: the mask of the process takes its part.
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        let mut file =
+            tempfile::Builder::new().prefix(".kernel-scientist-").permissions(permissions).tempfile_in(folder)?;
         std::io::Write::write_all(&mut file, text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use lab::{SpeedRatio, Verdict};
+use notebook::ExperimentKind;
 use scientist::evolution::Ended;
-use scientist::evolution::event::{Event, ExperimentResult, Finished, ShapeSpeed};
+use scientist::evolution::choice::ChoiceRule;
+use scientist::evolution::event::{Event, ExperimentResult, Finished, PlannedExperiment, ShapeSpeed};
+use scientist::stages::GainRange;
 use similar::TextDiff;
 
 use crate::cli::figures;
@@ -32,14 +35,15 @@ pub(super) fn line(event: &Event) -> Option<String> {
         Event::Selected { base, reference, reason, .. } => {
             format!("  base {base}, reference {reference}: {reason}\n")
         }
-        Event::Designed { plans, problem: None, .. } if plans.is_empty() => {
-            "  nothing is left to try here\n".to_owned()
-        }
         Event::Designed { problem: Some(problem), .. } => format!("  no design: {problem}\n"),
-        Event::Experiment { title, outcome, draft, of, .. } => {
-            let which = if *of > 1 { format!(" [{draft}/{of}]") } else { String::new() };
-            format!("  {title}{which}: {}\n", result(outcome))
+        Event::Designed { plans, .. } if plans.is_empty() => "  nothing is left to try here\n".to_owned(),
+        Event::Designed { plans, .. } => plans.iter().filter_map(chosen).collect(),
+        // The event `confirmed` says the same with every shape.
+        Event::Experiment { kind: ExperimentKind::Confirmation, .. } => return None,
+        Event::Experiment { kind: ExperimentKind::Search, report, outcome, draft, of, .. } => {
+            format!("    {draft}/{of} {report} {}\n", result(outcome))
         }
+        Event::Experiment { title, outcome, .. } => format!("  {title}: {}\n", result(outcome)),
         Event::Finding { text, .. } => format!("    learnt: {text}\n"),
         Event::Confirmed { candidate, confirmed, speed, verdict, failure, .. } => {
             let outcome = match (speed, verdict, failure) {
@@ -51,9 +55,20 @@ pub(super) fn line(event: &Event) -> Option<String> {
             format!("candidate {candidate} {word} in a fresh process with fresh inputs: {outcome}\n")
         }
         Event::Paused { message } => format!("paused: {message}\n"),
-        Event::Candidate { .. } | Event::Working { .. } | Event::Designed { .. } | Event::Finished(_) => return None,
+        Event::Candidate { .. } | Event::Working { .. } | Event::Finished(_) => return None,
     };
     Some(text)
+}
+
+/// A plan that will be put to the test, and what it was chosen for.
+fn chosen(plan: &PlannedExperiment) -> Option<String> {
+    let rule = match plan.chosen? {
+        ChoiceRule::MostInnovative => "most innovative",
+        ChoiceRule::HighestMaximum => "highest maximum",
+        ChoiceRule::HighestMinimum => "highest minimum",
+    };
+    let GainRange { min_percent, max_percent } = plan.gain;
+    Some(format!("  to try: {} (expected {min_percent:+.0}% to {max_percent:+.0}%; {rule})\n", plan.title))
 }
 
 fn result(outcome: &ExperimentResult) -> String {
