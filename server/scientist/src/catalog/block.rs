@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::code::{Code, Launch, around, named_children, of_kind};
+use super::code::{Code, Kernel, Launch, around, named_children, of_kind};
 use super::constant;
 
 /// The three extents of a `dim3` as they are written; a missing one is 1.
@@ -67,6 +67,25 @@ pub(crate) fn extent<'c>(code: &'c Code, node: Node<'c>) -> Option<Option<Node<'
         ["x", "y", "z"].iter().position(|axis| *axis == code.of(node.child_by_field_name("field").unwrap_or(node)))?;
     let extents = variable(code, node.child_by_field_name("argument")?).filter(|extents| extents.is_dim3)?;
     Some(extents.written.get(index).copied())
+}
+
+/// The value of an expression in a kernel at one of its launches: template parameters stand for the launch's arguments.
+pub(crate) fn value_at(code: &Code, kernel: &Kernel<'_>, launch: &Launch<'_>, node: Node<'_>) -> Option<i64> {
+    let syntax = code.syntax().kernels().iter().find(|found| found.name == kernel.name)?;
+    let arguments = syntax.template_params.iter().zip(&launch.template_arguments);
+    let bound = |(param, argument): (&hip_syntax::TemplateParam, &Node<'_>)| {
+        let argument = constant::value(code, *argument).filter(|_| code.mentions(node, &param.name))?;
+        constant::value_if(code, node, &param.name, argument)
+    };
+    arguments.filter_map(bound).next().or_else(|| constant::value(code, node))
+}
+
+/// The value of an expression in a kernel, where all of its launches give it the same.
+pub(crate) fn value_everywhere(code: &Code, kernel: &Kernel<'_>, node: Node<'_>) -> Option<i64> {
+    let launches = code.launches_of(kernel.name);
+    let first =
+        launches.first().map_or_else(|| constant::value(code, node), |launch| value_at(code, kernel, launch, node))?;
+    launches.iter().all(|launch| value_at(code, kernel, launch, node) == Some(first)).then_some(first)
 }
 
 fn follow<'c>(code: &'c Code, node: Node<'c>) -> Option<Extents<'c>> {

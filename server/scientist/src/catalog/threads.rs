@@ -21,7 +21,7 @@ impl<'c> Spread<'c> {
         loop {
             let before = spread.names.len();
             for local in &locals {
-                if local.value.is_some_and(|value| spread.reaches(code, value)) {
+                if !barred.contains(&local.name) && local.value.is_some_and(|value| spread.reaches(code, value)) {
                     spread.names.insert(local.name);
                 }
             }
@@ -30,11 +30,13 @@ impl<'c> Spread<'c> {
                 if write.place.kind() != "identifier" && params.iter().any(|param| param.name == write.name) {
                     continue;
                 }
+                if barred.contains(&write.name) {
+                    continue;
+                }
                 if spread.reaches(code, write.node) || spread.decides(code, write.node, kernel.body) {
                     spread.names.insert(write.name);
                 }
             }
-            spread.names.retain(|name| !barred.contains(name));
             if spread.names.len() == before {
                 return spread;
             }

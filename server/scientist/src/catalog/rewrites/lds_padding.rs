@@ -1,7 +1,7 @@
 //! Pads the rows of a two-dimensional array in LDS, so that a column lies in different banks.
 
+use crate::catalog::block::value_everywhere;
 use crate::catalog::code::{Code, Kernel, inside, of_kind};
-use crate::catalog::constant;
 use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::threads::Spread;
@@ -15,8 +15,8 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, kernel) = (place.code, &place.kernel);
     let (array, rows, columns) = (place.capture("array")?, place.capture("rows")?, place.capture("columns")?);
     let name = code.of(array);
-    let width = constant::value(code, columns);
-    let Some((rows_now, width)) = constant::value(code, rows).zip(width) else {
+    let width = value_everywhere(code, kernel, columns);
+    let Some((rows_now, width)) = value_everywhere(code, kernel, rows).zip(width) else {
         return Err(Refusal::RuledOut(format!("the size of `{name}` is not known from the text")));
     };
     if width % 16 != 0 {

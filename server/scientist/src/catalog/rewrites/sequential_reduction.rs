@@ -5,9 +5,8 @@
 
 use tree_sitter::Node;
 
-use crate::catalog::block::Extents;
+use crate::catalog::block::{Extents, value_at};
 use crate::catalog::code::{Code, statements};
-use crate::catalog::constant;
 use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::BARRIER;
@@ -37,8 +36,8 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         let Some([threads, 1, 1]) = Extents::of_block(code, launch).and_then(|block| block.values(code)) else {
             return Err(Refusal::RuledOut("the block of a launch is not a line made of constants".into()));
         };
-        let is_whole =
-            squeezed(code.of(tree.bound)) == "blockDim.x" || constant::value(code, tree.bound) == Some(threads);
+        let is_whole = squeezed(code.of(tree.bound)) == "blockDim.x"
+            || value_at(code, kernel, launch, tree.bound) == Some(threads);
         let is_power = threads > 1 && (threads & (threads - 1)) == 0;
         require(is_whole && is_power, "the steps do not cover a block of a power of two of threads")?;
     }

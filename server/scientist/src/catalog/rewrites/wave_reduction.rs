@@ -3,9 +3,8 @@
 use hip_syntax::Edit;
 use tree_sitter::Node;
 
-use crate::catalog::block::Extents;
+use crate::catalog::block::{Extents, value_at};
 use crate::catalog::code::{Code, Kernel, statements};
-use crate::catalog::constant;
 use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::BARRIER;
@@ -105,7 +104,7 @@ fn check_blocks(code: &Code, kernel: &Kernel<'_>, tree: &Tree<'_>) -> Result<(),
         };
         let first = squeezed(code.of(tree.first));
         let starts_at_half = ["blockDim.x/2", "blockDim.x>>1"].contains(&first.as_str())
-            || constant::value(code, tree.first) == Some(threads / 2);
+            || value_at(code, kernel, launch, tree.first) == Some(threads / 2);
         let is_power = threads >= 64 && (threads & (threads - 1)) == 0;
         require(
             starts_at_half && is_power,
