@@ -66,7 +66,7 @@ pub struct Bench<'a> {
     pub benchmark: &'a Benchmark,
     /// The original version of the code: where the benchmark names no reference, this is the reference.
     pub original: &'a Source,
-    /// Limits of one run; the sampling budget is added to the wall-clock time.
+    /// Limits of the process; the wall-clock time is that of one sample.
     pub limits: Limits,
 }
 
@@ -114,13 +114,14 @@ impl Bench<'_> {
             token: &token,
             sampling,
             benchmark: self.benchmark,
+            sample_limit: self.limits.wall,
             shapes: &shapes,
             trusted: &trusted,
             baseline: &baseline_object,
             candidate: candidate_object.as_deref(),
         };
-        let mut command =
-            Command::new(self.builder.harness(cancel)?, folder.path(), Policy::Candidate, self.wall(sampling));
+        let limits = self.process_limits(sampling, shapes.len());
+        let mut command = Command::new(self.builder.harness(cancel)?, folder.path(), Policy::Candidate, limits);
         command.arguments = vec![plan.text().into()];
         command.readable = self.builder.readable();
         command.readable.extend([trusted, baseline_object].into_iter().chain(candidate_object));
@@ -149,8 +150,11 @@ impl Bench<'_> {
         }
     }
 
-    fn wall(&self, sampling: &Sampling) -> Limits {
-        Limits { wall: self.limits.wall + 2 * sampling.budget, ..self.limits }
+    /// Limits of the whole process. The harness keeps the limit of each sample itself and stops early when the budget is
+    /// overdrawn; this is for code that gets in its way.
+    fn process_limits(&self, sampling: &Sampling, shapes: usize) -> Limits {
+        let shapes = u32::try_from(shapes).unwrap_or(u32::MAX);
+        Limits { wall: (4 * self.limits.wall).saturating_mul(shapes) + 10 * sampling.budget, ..self.limits }
     }
 
     fn chosen_shapes(&self, sampling: &Sampling) -> Result<Vec<usize>, LabError> {

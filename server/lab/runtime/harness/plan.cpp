@@ -62,6 +62,7 @@ bool read_line(const std::string& line, Plan& plan) {
     if (key == "half_width") return static_cast<bool>(words >> plan.half_width);
     if (key == "pairs") return static_cast<bool>(words >> plan.least_pairs >> plan.most_pairs);
     if (key == "flush_bytes") return static_cast<bool>(words >> plan.flush_bytes);
+    if (key == "sample_limit_s") return static_cast<bool>(words >> plan.sample_limit_s);
     if (key == "trusted") return read_path(words, plan.trusted);
     if (key == "baseline") return read_path(words, plan.baseline);
     if (key == "candidate") return read_path(words, plan.candidate);

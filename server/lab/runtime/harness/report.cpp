@@ -30,8 +30,14 @@ bool open_report(const std::string& token) {
     return descriptor >= 0;
 }
 
+std::string report_line(const char* name, const std::string& body) {
+    return *line_start + "{\"" + name + "\":" + body + "}\n";
+}
+
+int report_descriptor() { return descriptor; }
+
 void report(const char* name, const std::string& body) {
-    const std::string line = *line_start + "{\"" + name + "\":" + body + "}\n";
+    const std::string line = report_line(name, body);
     size_t done = 0;
     while (done < line.size()) {
         const ssize_t written = write(descriptor, line.data() + done, line.size() - done);

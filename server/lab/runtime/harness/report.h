@@ -16,6 +16,10 @@ bool open_report(const std::string& token);
 // Writes `{"NAME":BODY}` in one call; ends the process with status 70 where the reader is gone.
 void report(const char* name, const std::string& body);
 
+// The line that `report` would write, and where to: for signal handlers.
+std::string report_line(const char* name, const std::string& body);
+int report_descriptor();
+
 // `text` as a JSON string with its quotes.
 std::string quoted(const std::string& text);
 

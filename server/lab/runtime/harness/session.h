@@ -44,6 +44,7 @@ class Session {
     bool round(bool must_check, std::vector<Span>& spans);
     bool calibrate();
     bool narrow_enough() const;
+    size_t least_pairs(double spent_ns, double budget_ns) const;
     void flush_cache();
     std::string place(size_t which, const Buffer& buffer) const;
 
@@ -61,6 +62,7 @@ class Session {
         char value[8];
     };
     std::vector<Spot> spots_;
+    size_t rounds_ = 0;
     double run_ns_ = 0, check_ns_ = 0;  // cost of the last round's parts
 };
 

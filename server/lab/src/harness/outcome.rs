@@ -280,6 +280,16 @@ impl Naming<'_> {
                 detail: format!("{}: HIP reports error {status} ({text})", self.place(which, Some(shape))),
             }
             .into(),
+            // The original ran under the same limit, so a slow one is a matter of the shape and of the limit.
+            Event::Slow { which: Which::Reference | Which::Baseline, shape } if self.compares => {
+                LabError::Usage(format!(
+                    "{file}: the unchanged code takes longer than {:.1} s at {}; choose a smaller shape or raise the limit with \
+                 --timeout",
+                    self.bench.limits.wall.as_secs_f64(),
+                    self.shape_name(shape)
+                ))
+            }
+            Event::Slow { .. } => Failure::TimedOut { limit: self.bench.limits.wall }.into(),
             Event::Useless { shape, argument, .. } => LabError::Usage(format!(
                 "{file}: every element of `{argument}` is NaN at {}, so nothing can be checked; choose another fill for \
                  the inputs",

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::benchmark::{Argument, Benchmark, CacheState, Fill, Kind, Role};
 use crate::workbench::Sampling;
@@ -17,6 +18,8 @@ pub(super) struct Plan<'a> {
     pub(super) token: &'a str,
     pub(super) sampling: &'a Sampling,
     pub(super) benchmark: &'a Benchmark,
+    /// Longest time of one sample, and of one run of the reference.
+    pub(super) sample_limit: Duration,
     pub(super) shapes: &'a [usize],
     pub(super) trusted: &'a Path,
     pub(super) baseline: &'a Path,
@@ -35,6 +38,7 @@ impl Plan<'_> {
             self.baseline.display()
         );
         // Writing to a string cannot fail.
+        let _ = writeln!(text, "sample_limit_s {}", self.sample_limit.as_secs_f64());
         if self.benchmark.cache == CacheState::Cold {
             let _ = writeln!(text, "flush_bytes {FLUSH_BYTES}");
         }

@@ -50,6 +50,8 @@ pub(super) enum Event {
     Late { which: Which, shape: usize, argument: String },
     /// A HIP call or launch that failed.
     Error { which: Which, shape: usize, status: i64, text: String },
+    /// A sample that took longer than it may.
+    Slow { which: Which, shape: usize },
     /// An output whose right value is NaN everywhere.
     Useless { which: Which, shape: usize, argument: String },
     /// A count of elements that no buffer can have.

@@ -77,7 +77,7 @@ fn every_kernel_is_right_and_has_a_time_at_every_shape() {
         for timing in &report.kernels {
             let figure = &timing.figure;
             println!("{name} {}: {:.1} us, {} samples", timing.shape, figure.median_ns / 1e3, figure.samples.len());
-            assert!(figure.samples.len() >= 10 && figure.low_ns <= figure.median_ns, "{name} {figure:?}");
+            assert!(figure.samples.len() >= 6 && figure.low_ns <= figure.median_ns, "{name} {figure:?}");
             assert!((500.0..1e9).contains(&figure.median_ns), "{name} {}", figure.median_ns);
         }
     }
@@ -220,6 +220,9 @@ fn a_candidate_that_never_ends_is_stopped_and_cancelling_stops_all() {
     let answer = bench.compare(&original, &endless, &sampling(50), &Cancel::new());
     assert!(matches!(answer, Err(LabError::Code(Failure::TimedOut { .. }))), "{answer:?}");
 
+    let slow_original = bench.compare(&endless, &endless, &sampling(50), &Cancel::new()).unwrap_err();
+    assert!(slow_original.to_string().contains("longer than 1.0 s at n=65536"), "{slow_original}");
+
     let cancel = Cancel::new();
     let limits = Limits::new(Duration::from_secs(60), 1 << 30);
     let bench = Bench { limits, ..bench };
@@ -264,6 +267,7 @@ fn kernels_with_much_shared_memory_are_loaded_side_by_side() {
     );
     let original = Source::new("/tmp/much_shared.hip", code);
     let file = crate::benchmark::infer(&hip_syntax::Syntax::parse(original.text.clone()), Some("k7")).unwrap();
+    let file = file.replace("65536", "1000").replace("100003", "999").replace("77777", "77");
     let benchmark = Benchmark::parse(Path::new("/tmp/much_shared.bench.toml"), &file).unwrap();
     with_bench(&original, &benchmark, |bench| {
         bench.compare(&original, &original, &sampling(20), &Cancel::new()).unwrap();
