@@ -17,6 +17,8 @@ use crate::LabError;
 const MOST_BYTES: u64 = 2 << 30;
 /// An entry that was used more recently than this is never removed: it may be running.
 const IN_USE: Duration = Duration::from_secs(3600);
+/// How often the cache is looked through for what can go.
+const TIDY_EVERY: Duration = Duration::from_secs(600);
 /// Left-overs of killed processes are removed after this time.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
@@ -85,8 +87,18 @@ impl Cache {
         // Commands of children name paths with links followed.
         let root = root.canonicalize().map_err(LabError::io("opening", &root))?;
         let cache = Self { root };
-        cache.tidy(MOST_BYTES);
+        if cache.is_due_for_tidying() {
+            cache.tidy(MOST_BYTES);
+        }
         Ok(cache)
+    }
+
+    /// Whether nobody tidied for a while; whoever asks is expected to do it.
+    fn is_due_for_tidying(&self) -> bool {
+        let stamp = self.root.join("tidied");
+        let age = fs::metadata(&stamp).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
+        // In a cache that cannot be written, nothing can be removed either.
+        age.is_none_or(|age| age > TIDY_EVERY) && fs::write(&stamp, "").is_ok()
     }
 
     /// The folder that everything lies in.

@@ -132,15 +132,20 @@ impl Command {
 /// Returns `Err` only when the child could not be started ([`LabError::Unavailable`], [`LabError::Io`]) or the job was
 /// cancelled ([`LabError::Cancelled`]); what the child did wrong is in [`Run::end`].
 pub fn run(command: &Command, cancel: &Cancel) -> Result<Run, LabError> {
+    capabilities::warn_once();
+    run_with(capabilities(), command, cancel)
+}
+
+/// As [`run`], with no more of the kernel than `offered`.
+fn run_with(offered: Capabilities, command: &Command, cancel: &Cancel) -> Result<Run, LabError> {
     if cancel.is_cancelled() {
         return Err(LabError::Cancelled);
     }
-    capabilities::warn_once();
     // Paths in notifications are compared with this one, so it must have no links in it.
     let folder = command.folder.canonicalize().map_err(LabError::io("opening the folder", &command.folder))?;
 
-    let ruleset = files::ruleset(command, &folder)?;
-    let filters = filter::Filters::new(command.policy)?;
+    let ruleset = if offered.landlock_version > 0 { files::ruleset(command, &folder)? } else { None };
+    let filters = filter::Filters::new(command.policy, offered)?;
     let report = command.report.then(pipe).transpose()?;
     let sockets = filters.notify.is_some().then(socket_pair).transpose()?;
 
@@ -216,4 +221,40 @@ fn owned_pair(done: libc::c_int, ends: [i32; 2], action: &'static str) -> Result
     }
     // SAFETY: both descriptors were just opened and belong to nobody else.
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a kernel that offers less still holds in, with programs that are on every system.
+    #[test]
+    fn less_of_a_kernel_still_holds_what_it_can() {
+        let whole = capabilities();
+        let nameless = Capabilities { names_what_was_tried: false, ..whole };
+        let no_landlock = Capabilities { landlock_version: 0, ..whole };
+        let nothing = Capabilities { landlock_version: 0, system_call_filter: false, names_what_was_tried: false };
+        let outside = tempfile::tempdir().unwrap();
+        let file = outside.path().join("file");
+        let write = format!("echo x > {}", file.display());
+        let cases = [
+            (nameless, "true | true", "made a system call that the sandbox does not allow", false),
+            (nameless, write.as_str(), "", false),
+            (no_landlock, "true | true", "tried to start a process", false),
+            (no_landlock, write.as_str(), "tried to write", false),
+            (nothing, write.as_str(), "", true),
+        ];
+        for (offered, script, refusal, written) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let limits = Limits::new(Duration::from_secs(5), 1 << 30);
+            let mut command = Command::new("/bin/sh", folder.path(), Policy::Candidate, limits);
+            command.arguments = vec!["-c".into(), script.into()];
+            let run = run_with(offered, &command, &Cancel::new()).unwrap();
+            match &run.end {
+                End::Refused(what) => assert!(!refusal.is_empty() && what.contains(refusal), "{script}: {what}"),
+                other => assert!(refusal.is_empty(), "{offered:?} {script}: {other:?}"),
+            }
+            assert_eq!(file.exists(), written, "{offered:?} {script}");
+        }
+    }
 }

@@ -270,6 +270,15 @@ fn programs_are_compared_by_their_kernels_and_outputs() {
     let no_launch = fast.replace("scale<<<dim3(n / 256), dim3(256), 0, 0>>>(data, 0.5f, n);", "");
     let refused = compare(&fast, &no_launch).unwrap_err().to_string();
     assert!(refused.contains("refused: it reported no launch"), "{refused}");
+    // A kernel that does next to nothing, and a host that takes the time instead.
+    let idle = "const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);\n\
+                while (std::chrono::steady_clock::now() < end) {}\n    return 0;";
+    let moved = fast.replace("return 0;", idle).replace("#include <vector>", "#include <chrono>\n#include <vector>");
+    let patient = Sampling { budget: Duration::from_secs(30), half_width: 100.0, ..sampling.clone() };
+    let (slow, moved) = (build(&slow), build(&moved));
+    let refused = program::compare(&cpu, &slow, &moved, &run_options(), &patient, &Cancel::new());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("the work was moved to the host, or the times are not true"), "{refused}");
     let broken = compare(&fast.replace("return 0;", "return 9;"), &fast).unwrap_err();
     assert!(matches!(&broken, LabError::Usage(text) if text.contains("does not run itself")), "{broken}");
 }

@@ -1,7 +1,7 @@
 //! A candidate program against its baseline.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -16,10 +16,14 @@ use crate::{Cancel, Comparison, Failure, LabError, ShapeComparison, SpeedRatio, 
 /// Fewer pairs than this give no interval from ranks; they are taken where the budget allows.
 const ENOUGH_PAIRS: usize = 8;
 
-/// Kernel time of one run of each, in nanoseconds: by kernel and altogether.
+/// Less time than this is never called moved out of the kernels: starting a process varies by about as much.
+const NOTICEABLE_NS: f64 = 5e6;
+
+/// One run of each: kernel time by kernel, and the whole time, in nanoseconds.
 struct Measured {
     baseline: BTreeMap<String, f64>,
     candidate: BTreeMap<String, f64>,
+    walls: Pair,
 }
 
 impl Measured {
@@ -29,6 +33,13 @@ impl Measured {
 
     fn total(&self) -> Pair {
         Pair { baseline: self.baseline.values().sum(), candidate: self.candidate.values().sum() }
+    }
+
+    /// How much less time the candidate spends in kernels, and how much more outside of them.
+    fn saved_and_moved(&self) -> (f64, f64) {
+        let kernels = self.total();
+        let saved = kernels.baseline - kernels.candidate;
+        (saved, (self.walls.candidate - self.walls.baseline) + saved)
     }
 }
 
@@ -69,7 +80,11 @@ pub fn compare(
         let of_candidate = run_candidate(threads)?;
         let of_baseline = early.map_or_else(|| run_baseline(threads), Ok)?;
         check(&expected, &of_candidate)?;
-        measured.push(Measured { baseline: kernel_times(&of_baseline), candidate: kernel_times(&of_candidate) });
+        measured.push(Measured {
+            baseline: kernel_times(&of_baseline),
+            candidate: kernel_times(&of_candidate),
+            walls: Pair { baseline: nanoseconds(of_baseline.wall), candidate: nanoseconds(of_candidate.wall) },
+        });
 
         let totals: Vec<_> = measured.iter().map(Measured::total).collect();
         let narrow = statistics::speed(&totals).is_some_and(|speed| is_narrow(&speed, sampling.half_width));
@@ -77,6 +92,9 @@ pub fn compare(
         if spent || (measured.len() >= ENOUGH_PAIRS && narrow) {
             break;
         }
+    }
+    if threads == Threads::One {
+        refuse_moved_work(&measured)?;
     }
     conclude(cpu, &measured, sampling.seed, threads)
 }
@@ -151,6 +169,32 @@ fn require_launches(outcome: &Outcome, program: &BuiltProgram) -> Result<(), Lab
     Ok(())
 }
 
+/// Refuses a candidate whose kernels are faster because their work is done on the host, or because it reported other
+/// times than they took: on one thread, kernel time is part of the whole, so time that is saved must be missing there.
+fn refuse_moved_work(measured: &[Measured]) -> Result<(), LabError> {
+    let both: Vec<_> = measured.iter().map(Measured::saved_and_moved).collect();
+    let median =
+        |of: fn(&(f64, f64)) -> f64| statistics::median(&both.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
+    let (saved, moved) = (median(|both| both.0), median(|both| both.1));
+    let always = both.len() >= ENOUGH_PAIRS && both.iter().all(|(_, moved)| *moved > 0.0);
+    if always && moved > NOTICEABLE_NS && moved > 0.5 * saved && saved > 0.0 {
+        let milliseconds = |nanoseconds: f64| nanoseconds / 1e6;
+        return Err(LabError::Code(Failure::Refused {
+            detail: format!(
+                "its kernels report {:.1} ms less than the original's, but it spends {:.1} ms more outside of them: the \
+                 work was moved to the host, or the times are not true",
+                milliseconds(saved),
+                milliseconds(moved)
+            ),
+        }));
+    }
+    Ok(())
+}
+
+fn nanoseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e9
+}
+
 /// Time of all launches of each kernel, whatever their configuration, in nanoseconds.
 fn kernel_times(outcome: &Outcome) -> BTreeMap<String, f64> {
     let mut times = BTreeMap::new();
@@ -178,6 +222,7 @@ mod tests {
                 Measured {
                     baseline: times(&[("both", 200.0 * noise), ("gone", 200.0)]),
                     candidate: times(&[("both", 100.0), ("new", 100.0 * noise)]),
+                    walls: Pair { baseline: 1000.0, candidate: 800.0 },
                 }
             })
             .collect();
@@ -187,5 +232,28 @@ mod tests {
         assert_eq!((both.verdict, both.shape.as_str()), (Verdict::Faster, "both"));
         assert!(of_kernel("gone", &measured).is_none());
         assert_eq!(of_kernel("both", &measured[..1]).unwrap().verdict, Verdict::Inconclusive);
+    }
+    #[test]
+    fn work_that_moved_to_the_host_is_refused() {
+        let measured = |kernels: f64, walls: &[f64]| -> Vec<Measured> {
+            let times = |time: f64| BTreeMap::from([("k".to_owned(), time * 1e6)]);
+            let of = |wall: &f64| Measured {
+                baseline: times(100.0),
+                candidate: times(kernels),
+                walls: Pair { baseline: 150e6, candidate: wall * 1e6 },
+            };
+            walls.iter().map(of).collect()
+        };
+        let cases = [
+            ("honest", measured(10.0, &[60.0; 8]), false),
+            ("honest in noise", measured(10.0, &[60.0, 160.0, 50.0, 150.0, 60.0, 62.0, 59.0, 61.0]), false),
+            ("slower and honest", measured(200.0, &[250.0; 8]), false),
+            ("a little more to set up", measured(10.0, &[63.0; 8]), false),
+            ("moved", measured(1.0, &[150.0; 8]), true),
+            ("too few to say", measured(1.0, &[150.0; 3]), false),
+        ];
+        for (name, measured, expected) in cases {
+            assert_eq!(refuse_moved_work(&measured).is_err(), expected, "{name}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use seccompiler::{
 };
 
 use super::forbidden::{ABSENT, Call, Condition, calls, never_for_a_compiler};
-use super::{Policy, capabilities};
+use super::{Capabilities, Policy};
 use crate::LabError;
 
 /// The programs of one child, in the order of installing: `plain`, then `notify`, or `otherwise` if the kernel refuses
@@ -26,13 +26,12 @@ pub(super) struct Filters {
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 impl Filters {
-    /// The programs for `policy`; none where the kernel has no seccomp.
-    pub(super) fn new(policy: Policy) -> Result<Self, LabError> {
-        let here = capabilities();
-        if !here.system_call_filter {
+    /// The programs for `policy`; none where the kernel offers no seccomp.
+    pub(super) fn new(policy: Policy, offered: Capabilities) -> Result<Self, LabError> {
+        if !offered.system_call_filter {
             return Ok(Self::default());
         }
-        Self::build(policy, here.names_what_was_tried)
+        Self::build(policy, offered.names_what_was_tried)
             .map_err(|error| LabError::Unavailable(format!("the sandbox could not be set up (seccomp): {error}")))
     }
 
