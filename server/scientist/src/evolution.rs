@@ -12,8 +12,8 @@
 //! - **Failures are results.** A draft that does not compile, is wrong, crashes or hangs is an experiment like any other.
 //!   Only the original's failure, the lab's own and the notebook's end a run; a device or a provider that is not usable
 //!   pauses it.
-//! - **One timing at a time.** Builds run in parallel; timings follow each other, on one thread. Runs in other processes that
-//!   share the notebook wait for their turn on the device.
+//! - **One timing at a time.** Builds run in parallel; timings follow each other, on one thread. That other processes wait for
+//!   their turn on the device is the lab's to see to.
 //! - **No winner's curse.** The speedup that is told is that of the winner's confirmation, never that of its selection.
 //! - **Held-out shapes stay unseen.** They are run in the confirmation alone, after the last stage was asked.
 //!

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use notebook::{Experiment, ExperimentId, Hold, NewExperiment, Notebook, NotebookError, Run, RunId, Spent};
+use notebook::{Experiment, ExperimentId, NewExperiment, Notebook, NotebookError, Run, RunHold, RunId, Spent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(crate) struct RunRecord<'n> {
     run: Run,
     steps: HashMap<String, Value>,
     experiments: HashMap<String, Experiment>,
-    _hold: Hold,
+    _hold: RunHold,
 }
 
 impl<'n> RunRecord<'n> {

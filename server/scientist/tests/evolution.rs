@@ -311,34 +311,6 @@ fn builds_run_in_parallel_and_timings_never() {
 }
 
 #[test]
-fn two_runs_take_turns_on_the_device() {
-    let (folder, notebook) = notebook();
-    let mut world = five();
-    // The other run builds whenever it likes.
-    world.disturb = false;
-    world.interfere(|kind, _| {
-        if kind == "compare" {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        None
-    });
-    // The script itself refuses two timings at once.
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let mine = notebook::Notebook::open(&folder.path().join("notebook.db")).unwrap();
-                assert!(start(&world, &mine, generations(2)).0.unwrap().finished.confirmed);
-            });
-        }
-    });
-    let runs = notebook.runs(&request(generations(1)).file).unwrap();
-    assert_eq!(runs.len(), 2);
-    let steps =
-        |run: &notebook::Run| notebook.experiments(run.id).unwrap().into_iter().map(|e| e.step).collect::<Vec<_>>();
-    assert_eq!(steps(&runs[0]), steps(&runs[1]));
-}
-
-#[test]
 fn the_run_stops_when_nothing_is_left() {
     let (_folder, notebook) = notebook();
     let world =

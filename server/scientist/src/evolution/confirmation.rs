@@ -6,7 +6,6 @@
 //! that measurement's ratio is the one that is told.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use lab::workbench::ShapeChoice;
 use lab::{Comparison, Verdict};
@@ -164,7 +163,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             draft: (1, 1),
         };
         // No time is asked for: when it is short, a short confirmation is better than none.
-        self.experiment(&trial, Some(Duration::ZERO), |session| {
+        self.experiment(&trial, std::time::Duration::ZERO, |session| {
             let baseline = builds.get(0).map_err(baseline_error)?;
             let candidate = builds.get(build).map_err(same_error)?;
             let comparison = session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel())?;

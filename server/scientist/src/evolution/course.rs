@@ -143,12 +143,10 @@ impl<E: Evaluator> Session<'_, '_, E> {
     fn time_original(&mut self, text: &Arc<str>) -> Result<OriginalTimes, Stop> {
         self.may_go_on(Duration::ZERO)?;
         self.working(0, "building and timing the file as it is".into());
-        let turn = self.turn(0)?;
         let began = self.account.spent().wall;
         let sampling = self.sampling(ORIGINAL, self.settings.experiment, ShapeChoice::Shown);
         let cancel = self.watch.cancel();
         let timed = self.evaluator.build(text, cancel).and_then(|build| self.evaluator.time(&build, &sampling, cancel));
-        drop(turn);
         let report = match timed {
             Ok(report) => report,
             Err(_) if cancel.is_cancelled() => return Err(self.interrupted()),

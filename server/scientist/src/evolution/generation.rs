@@ -247,7 +247,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             report: "",
             draft: (1, 1),
         };
-        self.experiment(&trial, None, |_| Ok(ExperimentOutcome::NotWritten(why)))?;
+        self.experiment(&trial, Duration::ZERO, |_| Ok(ExperimentOutcome::NotWritten(why)))?;
         self.counts.failed += 1;
         Ok(())
     }
@@ -283,7 +283,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 report: &draft.report,
                 draft: (number + 1, written.of),
             };
-            self.experiment(&trial, None, |_| Ok(ExperimentOutcome::Duplicate(of)))?;
+            self.experiment(&trial, Duration::ZERO, |_| Ok(ExperimentOutcome::Duplicate(of)))?;
             self.counts.duplicates += 1;
         }
         Ok(())

@@ -190,7 +190,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             let which = if of > 1 { format!(" ({number} of {of})") } else { String::new() };
             self.working(trial.generation, format!("timing: {}{which}", trial.about.title()));
         }
-        self.experiment(trial, Some(budget), |session| {
+        self.experiment(trial, budget, |session| {
             let baseline = builds.get(0).map_err(baseline_error)?;
             let candidate = builds.get(draft.build).map_err(same_error)?;
             match session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel()) {

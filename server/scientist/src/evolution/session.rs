@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lab::workbench::{Sampling, ShapeChoice};
 use lab::{Cancel, Comparison, LabError, SpeedRatio, Verdict};
-use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, Hold, MeasuredCode, NewExperiment};
+use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, MeasuredCode, NewExperiment};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -19,9 +19,6 @@ use crate::evaluation::Evaluator;
 use crate::run::{RunError, Settings, Stop};
 use crate::run_record::RunRecord;
 use crate::stages::{CandidateId, Finding, Hypothesis, Member, Population, StageError};
-
-/// How often a device that is in use is asked for.
-const ASK_AGAIN: Duration = Duration::from_millis(10);
 
 pub(crate) struct Session<'a, 'e, E: Evaluator> {
     pub(crate) evaluator: &'a E,
@@ -156,39 +153,19 @@ impl<E: Evaluator> Session<'_, '_, E> {
         Ok((self.record.keep(step, &answer, &spent)?, true))
     }
 
-    /// Waits for the turn to time on the device; other processes may be timing on it.
-    pub(crate) fn turn(&mut self, generation: u32) -> Result<Hold, Stop> {
-        let device = self.record.run().device.clone();
-        let mut told = false;
-        loop {
-            if let Some(turn) = self.record.notebook().take_turn(&device)? {
-                return Ok(turn);
-            }
-            if !told {
-                self.working(generation, format!("waiting for {device}, on which another process is timing"));
-                told = true;
-            }
-            std::thread::sleep(ASK_AGAIN);
-            self.may_go_on(Duration::ZERO)?;
-        }
-    }
-
-    /// Makes an experiment and records it, or finds it in the record. `needs` is how long it measures, if it does.
+    /// Makes an experiment and records it, or finds it in the record.
     pub(crate) fn experiment(
         &mut self,
         trial: &Trial<'_>,
-        needs: Option<Duration>,
+        needs: Duration,
         make: impl FnOnce(&Self) -> Result<ExperimentOutcome<Comparison>, LabError>,
     ) -> Result<Done, Stop> {
         if let Some(done) = self.record.experiment(&trial.step, &trial.about.key())? {
             return Ok(Done { id: done.id, fresh: false, outcome: without_row(done.outcome.clone()) });
         }
-        self.may_go_on(needs.unwrap_or_default())?;
-        let turn = needs.map(|_| self.turn(trial.generation)).transpose()?;
+        self.may_go_on(needs)?;
         let began = self.account.spent().wall;
-        let outcome = make(self);
-        drop(turn);
-        let outcome = match outcome {
+        let outcome = match make(self) {
             Ok(outcome) => outcome,
             // What was killed to make it stop did not fail by itself.
             Err(_) if self.watch.cancel().is_cancelled() => return Err(self.interrupted()),

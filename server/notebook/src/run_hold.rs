@@ -1,4 +1,4 @@
-//! Holds: what only one process may have at a time.
+//! The hold on a run, by which two processes never work on the same one.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use crate::error::NotebookError;
 use crate::runs::RunId;
 use crate::store::Notebook;
 
-/// While this lives, no other process has what it stands for. A killed process lets go of it.
+/// While this lives, no other process can hold the same run. A killed process lets go of it.
 #[derive(Debug)]
-pub struct Hold {
+pub struct RunHold {
     _file: File,
     path: PathBuf,
 }
 
-impl Drop for Hold {
+impl Drop for RunHold {
     fn drop(&mut self) {
         // Removed while still locked; whoever opened it before sees that the name is gone and opens it anew.
         if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::debug!(path = %self.path.display(), %error, "a lock file stays");
+            tracing::debug!(path = %self.path.display(), %error, "the lock file of a run stays");
         }
     }
 }
@@ -28,35 +28,22 @@ impl Notebook {
     ///
     /// # Errors
     /// [`NotebookError::RunInUse`] when another process holds it.
-    pub fn hold_run(&self, run: RunId) -> Result<Hold, NotebookError> {
-        self.hold(&format!("run{run}"))?
-            .ok_or_else(|| NotebookError::RunInUse { path: self.path().to_path_buf(), run: run.0 })
-    }
-
-    /// Takes the turn to time on a device, so that processes which share this notebook do not spoil each other's times.
-    /// `None` while another has it. Keep it for one measurement, and let others have theirs.
-    ///
-    /// # Errors
-    /// When the lock file beside the notebook cannot be written.
-    pub fn take_turn(&self, device: &str) -> Result<Option<Hold>, NotebookError> {
-        let name: String = device.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        self.hold(&format!("device-{name}"))
-    }
-
-    fn hold(&self, what: &str) -> Result<Option<Hold>, NotebookError> {
+    pub fn hold_run(&self, run: RunId) -> Result<RunHold, NotebookError> {
         let mut name = self.path().as_os_str().to_owned();
-        name.push(format!("-{what}.lock"));
+        name.push(format!("-run{run}.lock"));
         let path = PathBuf::from(name);
         let refuse = |error: std::io::Error| NotebookError::CannotOpen {
             path: self.path().to_path_buf(),
-            detail: format!("locking {}: {error}", path.display()),
+            detail: format!("locking run {run} in {}: {error}", path.display()),
         };
         loop {
             let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(refuse)?;
             match file.try_lock() {
-                Ok(()) if is_still_named(&file, &path) => return Ok(Some(Hold { _file: file, path })),
+                Ok(()) if is_still_named(&file, &path) => return Ok(RunHold { _file: file, path }),
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(NotebookError::RunInUse { path: self.path().to_path_buf(), run: run.0 });
+                }
                 Err(TryLockError::Error(error)) => return Err(refuse(error)),
             }
         }
