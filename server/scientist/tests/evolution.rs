@@ -286,7 +286,7 @@ fn a_choice_that_makes_no_sense_is_replaced_and_said_to_be() {
                 Event::Selected { base, reference, reason, .. } => Some((*base, *reference, reason.clone())),
                 _ => None,
             })
-            .last()
+            .next_back()
             .unwrap();
         assert_eq!((last.0, last.1), (base, reference));
         assert!(last.2.contains(reason), "{}", last.2);
