@@ -1,5 +1,7 @@
 //! Resource figures from real code generation: needs clang, the device libraries and the HIP headers, and no GPU.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::path::Path;
 
 use lab::codegen::{Analysis, Codegen, KernelResources, Limit, Places};

@@ -23,7 +23,7 @@ pub(super) fn diagnostics(output: &str, main: &Path, ours: &[&Path]) -> Vec<Diag
             Some(users_place(message, notes.by_ref(), &is_users).unwrap_or((main, 0, 0)))
         };
         let Some((file, line, column)) = place else { continue };
-        let (severity, message) = (message.severity.clone(), message.text.clone());
+        let (severity, message) = (message.severity.clone(), with_remedy(&message.text));
         let diagnostic = Diagnostic { file: file.to_owned(), line, column, severity, message };
         if !list.contains(&diagnostic) {
             list.push(diagnostic);
@@ -31,6 +31,16 @@ pub(super) fn diagnostics(output: &str, main: &Path, ours: &[&Path]) -> Vec<Diag
     }
     list.sort_by_key(|diagnostic| diagnostic.severity == "warning");
     list
+}
+
+/// The message, with what to do where an older package of HIP's headers lacks one (Debian 12's have neither bf16 nor fp8).
+fn with_remedy(text: &str) -> String {
+    if (text.starts_with("'hip/") || text.starts_with("'rocwmma/")) && text.ends_with("' file not found") {
+        return format!(
+            "{text}: the installed HIP headers do not have it; install a newer ROCm under /opt/rocm, or pass -I"
+        );
+    }
+    text.to_owned()
 }
 
 /// Where the user's code led to a message elsewhere: the note that names it, else the include.
@@ -59,6 +69,7 @@ In file included from /p/k.hip:3:
 /usr/include/hip/x.h:7:2: error: in a header
 /usr/include/hip/x.h:8:2: error: instantiated
 /p/k.hip:6:4: note: in instantiation of f<3> requested here
+/p/k.hip:2:10: fatal error: 'hip/hip_fp8.h' file not found
 /work/w1/unsaved.hip:1:10: fatal error: odd
 clang-19: error: unknown argument: '--bogus'
 ";
@@ -67,6 +78,12 @@ clang-19: error: unknown argument: '--bogus'
         let expected = [
             (3, 0, "in a header"),
             (6, 4, "instantiated"),
+            (
+                2,
+                10,
+                "'hip/hip_fp8.h' file not found: the installed HIP headers do not have it; install a newer ROCm under \
+                 /opt/rocm, or pass -I",
+            ),
             (0, 0, "odd"),
             (0, 0, "unknown argument: '--bogus'"),
             (9, 1, "mine"),
