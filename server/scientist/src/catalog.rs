@@ -235,7 +235,7 @@ impl Loaded {
         let fill = |text: &str| place.fill(text, &offer.words);
         let hypothesis = Hypothesis {
             key: format!("{}:{}", self.entry.name, offer.site),
-            kernel: place.kernel.name.to_owned(),
+            kernel: place.owner.name.to_owned(),
             title: fill(&self.entry.title),
             reason: fill(&self.entry.reason),
             source: self.entry.source.clone(),

@@ -33,11 +33,6 @@ impl<'c> Extents<'c> {
         }
         Some(values)
     }
-
-    /// Whether a name is used in any of the extents.
-    pub(crate) fn mention(&self, code: &Code, name: &str) -> bool {
-        self.written.iter().any(|node| mentions_through(code, *node, name))
-    }
 }
 
 /// Whether an expression uses a name, itself or through the variables it is made of.

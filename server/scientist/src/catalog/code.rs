@@ -86,12 +86,33 @@ impl Code {
     /// The kernels whose structure can be read, in order.
     pub(crate) fn kernels(&self) -> Vec<Kernel<'_>> {
         let whole = self.syntax.kernels().iter().filter(|kernel| kernel.complete);
-        let kernel = |kernel: &'_ hip_syntax::Kernel| {
-            let body = self.node_at(&kernel.body).filter(|body| body.kind() == "compound_statement")?;
-            let node = body.parent().filter(|node| node.kind() == "function_definition" && !node.has_error())?;
-            Some((node, body))
-        };
+        let kernel = |found: &hip_syntax::Kernel| self.function_at(&found.body);
         whole.filter_map(|found| kernel(found).map(|(node, body)| Kernel { name: &found.name, node, body })).collect()
+    }
+
+    /// The device functions of the file that a kernel calls, directly or not, as far as their structure can be read.
+    pub(crate) fn callees<'c>(&'c self, kernel: &Kernel<'c>) -> Vec<Kernel<'c>> {
+        let mut found: Vec<Kernel<'c>> = Vec::new();
+        let mut waiting = vec![*kernel];
+        while let Some(caller) = waiting.pop() {
+            for name in self.called(caller.body) {
+                let mut named = self.syntax.functions().iter().filter(|function| function.name == name);
+                let only =
+                    named.next().filter(|function| function.is_device && !function.is_kernel && named.next().is_none());
+                let Some((node, body)) = only.and_then(|function| self.function_at(&function.body)) else { continue };
+                if !found.iter().any(|other| other.node == node) {
+                    found.push(Kernel { name, node, body });
+                    waiting.push(Kernel { name, node, body });
+                }
+            }
+        }
+        found
+    }
+
+    fn function_at(&self, body: &Range<usize>) -> Option<(Node<'_>, Node<'_>)> {
+        let body = self.node_at(body).filter(|body| body.kind() == "compound_statement")?;
+        let node = body.parent().filter(|node| node.kind() == "function_definition" && !node.has_error())?;
+        Some((node, body))
     }
 
     /// A kernel's parameters, in order.

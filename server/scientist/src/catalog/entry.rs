@@ -25,6 +25,9 @@ pub(crate) struct Entry {
     pub(crate) innovation: u8,
     /// Tree-sitter query, run on each kernel's `function_definition`.
     pub(crate) query: String,
+    /// Whether the query is run on the device functions that a kernel calls too.
+    #[serde(default)]
+    pub(crate) callees: bool,
     /// `template`, or a rewrite registered by this name.
     pub(crate) rewrite: String,
     /// For templates: what must hold of the captures, `CONDITION CAPTURE`.

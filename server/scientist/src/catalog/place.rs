@@ -6,25 +6,33 @@ use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
 use super::code::{Code, Kernel, inside};
 use super::entry::Entry;
 
-/// A match of an entry's query in a kernel.
+/// A match of an entry's query in a kernel, or in a device function that the kernel calls.
 pub(crate) struct Place<'c> {
     pub(crate) code: &'c Code,
+    /// The kernel or device function that the match stands in.
     pub(crate) kernel: Kernel<'c>,
+    /// The kernel that it is about; the same as `kernel` for most.
+    pub(crate) owner: Kernel<'c>,
     pub(crate) entry: &'c Entry,
     captures: Vec<(&'c str, Node<'c>)>,
 }
 
 impl<'c> Place<'c> {
-    /// Every match of an entry's query in a kernel, in order of the text.
-    pub(crate) fn all(code: &'c Code, kernel: Kernel<'c>, entry: &'c Entry, query: &'c Query) -> Vec<Self> {
-        let mut cursor = QueryCursor::new();
-        let mut matches = cursor.matches(query, kernel.node, code.syntax().shadow().as_bytes());
+    /// Every match of an entry's query in a kernel, in order of the text; for an entry that looks into callees, in the
+    /// functions that it calls too.
+    pub(crate) fn all(code: &'c Code, owner: Kernel<'c>, entry: &'c Entry, query: &'c Query) -> Vec<Self> {
+        let callees = if entry.callees { code.callees(&owner) } else { Vec::new() };
         let mut places = Vec::new();
-        while let Some(found) = matches.next() {
-            let name = |index: u32| query.capture_names()[index as usize];
-            let captures: Vec<_> = found.captures().iter().map(|capture| (name(capture.index), capture.node)).collect();
-            if captures.iter().all(|(_, node)| inside(*node, kernel.node)) {
-                places.push(Self { code, kernel, entry, captures });
+        for kernel in std::iter::once(owner).chain(callees) {
+            let mut cursor = QueryCursor::new();
+            let mut matches = cursor.matches(query, kernel.node, code.syntax().shadow().as_bytes());
+            while let Some(found) = matches.next() {
+                let name = |index: u32| query.capture_names()[index as usize];
+                let captures: Vec<_> =
+                    found.captures().iter().map(|capture| (name(capture.index), capture.node)).collect();
+                if captures.iter().all(|(_, node)| inside(*node, kernel.node)) {
+                    places.push(Self { code, kernel, owner, entry, captures });
+                }
             }
         }
         places

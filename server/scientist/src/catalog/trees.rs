@@ -2,8 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::code::{Code, Kernel, around, inside, statements};
-use super::place::{Refusal, require};
+use super::block::{Extents, value_at};
+use super::code::{Code, Kernel, Launch, around, inside, named_children, of_kind, statements};
+use super::constant;
+use super::place::{Refusal, require, ruled_out};
+use super::stretches::BARRIER;
 
 /// Functions that a tree may join values with, beside `+`.
 const JOINING: [&str; 6] = ["fmaxf", "fminf", "fmax", "fmin", "max", "min"];
@@ -38,6 +41,80 @@ impl<'c> Step<'c> {
         let joins = |far: &String| function.is_some_and(|name| written == format!("{near}={name}({near},{far});"));
         fars.iter().any(|far| is_sum(far) || joins(far)).then_some(Self { array, thread, function })
     }
+}
+
+/// The trees over an array in one function have a site each: the array, and the loop's number among those that use it.
+pub(crate) fn site(code: &Code, function: &Kernel<'_>, tree: Node<'_>, array: &str) -> String {
+    let loops = of_kind(function.body, "for_statement").into_iter().filter(|node| code.mentions(*node, array));
+    match loops.filter(|node| code.calls(*node, BARRIER) && node.start_byte() <= tree.start_byte()).count() {
+        0 | 1 => array.to_owned(),
+        number => format!("{array}-{number}"),
+    }
+}
+
+/// Element type of an array in LDS that a function declares, or is given by callers that only hand it on.
+pub(crate) fn array_kind<'c>(code: &'c Code, function: &Kernel<'c>, name: &str) -> Option<&'c str> {
+    let Some(local) = code.local(function.body, name) else { return given_kind(code, function, name) };
+    let is_row = local.shape.kind() == "array_declarator"
+        && local.shape.child_by_field_name("declarator").is_some_and(|inner| inner.kind() == "identifier");
+    (is_row && code.of(local.declaration).contains("__shared__")).then(|| code.type_of(local.declaration))
+}
+
+fn given_kind<'c>(code: &'c Code, function: &Kernel<'c>, name: &str) -> Option<&'c str> {
+    let params = code.params(function);
+    let index = params.iter().position(|param| param.name == name && param.is_pointer)?;
+    let is_call =
+        |call: &Node<'c>| call.child_by_field_name("function").is_some_and(|called| code.of(called) == function.name);
+    let calls: Vec<_> = of_kind(code.root(), "call_expression").into_iter().filter(is_call).collect();
+    let hands_on = |call: &Node<'c>| {
+        let argument = named_children(call.child_by_field_name("arguments")?).get(index).copied()?;
+        let caller = around(*call, &["function_definition"])?.child_by_field_name("body")?;
+        let local = code.local(caller, code.of(argument))?;
+        let is_fine = |used: &Node<'_>| {
+            inside(*used, local.declaration) || used.parent().is_some_and(|parent| parent.kind() == "argument_list")
+        };
+        let hidden = code.uses(caller, local.name).iter().all(is_fine);
+        Some(hidden && code.of(local.declaration).contains("__shared__"))
+    };
+    let all = !calls.is_empty() && calls.iter().all(|call| hands_on(call) == Some(true));
+    all.then(|| code.type_of(params[index].node))
+}
+
+/// The blocks that a function runs in: the threads of each launch of each kernel that reaches it, with the launch.
+///
+/// # Errors
+/// Ruled out where a kernel may be launched from elsewhere, or with a block that is no line of known length.
+pub(crate) fn blocks<'c>(code: &'c Code, function: &Kernel<'c>) -> Result<Vec<(Kernel<'c>, Launch<'c>, i64)>, Refusal> {
+    let mut blocks = Vec::new();
+    let reaches = |kernel: &Kernel<'c>| {
+        kernel.node == function.node || code.callees(kernel).iter().any(|callee| callee.node == function.node)
+    };
+    for kernel in code.kernels().into_iter().filter(reaches) {
+        let launches = code.launches_of(kernel.name);
+        require(
+            !launches.is_empty(),
+            "it is not known to be launched by this file alone, so its blocks are not known",
+        )?;
+        for launch in launches {
+            let Some([threads, 1, 1]) = Extents::of_block(code, &launch).and_then(|block| block.values(code)) else {
+                return ruled_out("the block of a launch is not a line made of constants");
+            };
+            blocks.push((kernel, launch, threads));
+        }
+    }
+    Ok(blocks)
+}
+
+/// The value of an expression of a function at a launch of a kernel that reaches it.
+pub(crate) fn value_of(
+    code: &Code,
+    function: &Kernel<'_>,
+    kernel: &Kernel<'_>,
+    launch: &Launch<'_>,
+    node: Node<'_>,
+) -> Option<i64> {
+    // A device function's own template parameters are not followed.
+    if kernel.node == function.node { value_at(code, kernel, launch, node) } else { constant::value(code, node) }
 }
 
 /// A text without blanks.

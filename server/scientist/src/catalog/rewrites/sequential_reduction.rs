@@ -5,12 +5,11 @@
 
 use tree_sitter::Node;
 
-use crate::catalog::block::{Extents, value_at};
 use crate::catalog::code::{Code, statements};
 use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::BARRIER;
-use crate::catalog::trees::{Step, check_thread, check_uses, squeezed};
+use crate::catalog::trees::{Step, array_kind, blocks, check_thread, check_uses, site, squeezed, value_of};
 
 /// `for (s = 1; s < n; s *= 2) { if (t % (2 * s) == 0) a[t] += a[t + s]; __syncthreads(); }`
 struct Upward<'c> {
@@ -30,14 +29,10 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let Step { array, thread, .. } = tree.step;
     check_thread(code, kernel, thread)?;
     check_uses(code, kernel, node, &tree.step)?;
-    let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
-    for launch in &launches {
-        let Some([threads, 1, 1]) = Extents::of_block(code, launch).and_then(|block| block.values(code)) else {
-            return Err(Refusal::RuledOut("the block of a launch is not a line made of constants".into()));
-        };
+    array_kind(code, kernel, array).ok_or(Refusal::NotHere)?;
+    for (owner, launch, threads) in blocks(code, kernel)? {
         let is_whole = squeezed(code.of(tree.bound)) == "blockDim.x"
-            || value_at(code, kernel, launch, tree.bound) == Some(threads);
+            || value_of(code, kernel, &owner, &launch, tree.bound) == Some(threads);
         let is_power = threads > 1 && (threads & (threads - 1)) == 0;
         require(is_whole && is_power, "the steps do not cover a block of a power of two of threads")?;
     }
@@ -49,7 +44,8 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         replace(tree.guard, format!("({thread} < {stride})")),
     ];
     let report = format!("The steps over `{array}` go from wide to narrow; its elements are added in another order.");
-    Ok(Offer::one(place, array, node, Change { edits, report }).word("array", array))
+    let site = site(code, kernel, node, array);
+    Ok(Offer::one(place, &site, node, Change { edits, report }).word("array", array))
 }
 
 impl<'c> Upward<'c> {

@@ -3,12 +3,13 @@
 use hip_syntax::Edit;
 use tree_sitter::Node;
 
-use crate::catalog::block::{Extents, value_at};
 use crate::catalog::code::{Code, Kernel, statements};
 use crate::catalog::edit::replace;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::stretches::BARRIER;
-use crate::catalog::trees::{Step, check_thread, check_uses, squeezed};
+use crate::catalog::trees::{Step, array_kind, blocks, check_thread, check_uses, site, squeezed, value_of};
+
+use super::coarsen::WAVEFRONT;
 
 /// Types that a shuffle can hand over.
 const SHUFFLED: [&str; 6] = ["float", "double", "int", "unsigned", "unsigned int", "long long"];
@@ -32,7 +33,6 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     check_blocks(code, kernel, &tree)?;
     check_uses(code, kernel, tree.node, &tree.step)?;
     let name = "wave_value";
-    require(!code.mentions(kernel.body, name), format!("the name `{name}` is taken"))?;
 
     let shuffled = format!("__shfl_down({name}, offset)");
     let step = match function {
@@ -56,7 +56,8 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         Edit::insert(tree.node.end_byte(), lines.join(&format!("\n{indent}"))),
     ];
     let report = format!("The last steps over `{array}` are shuffles within a wavefront.");
-    Ok(Offer::one(place, array, tree.node, Change { edits, report }).word("array", array))
+    let site = site(code, kernel, tree.node, array);
+    Ok(Offer::one(place, &site, tree.node, Change { edits, report }).word("array", array))
 }
 
 impl<'c> Tree<'c> {
@@ -86,30 +87,15 @@ impl<'c> Tree<'c> {
     }
 }
 
-/// Element type of an array in LDS.
-fn array_kind<'c>(code: &'c Code, kernel: &Kernel<'c>, name: &str) -> Option<&'c str> {
-    let local = code.local(kernel.body, name)?;
-    let is_row = local.shape.kind() == "array_declarator"
-        && local.shape.child_by_field_name("declarator").is_some_and(|inner| inner.kind() == "identifier");
-    (is_row && code.of(local.declaration).contains("__shared__")).then(|| code.type_of(local.declaration))
-}
-
 /// Each block must be a line of a power of two of threads, at least one wavefront, and the tree must start at its half.
-fn check_blocks(code: &Code, kernel: &Kernel<'_>, tree: &Tree<'_>) -> Result<(), Refusal> {
-    let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
-    for launch in &launches {
-        let Some([threads, 1, 1]) = Extents::of_block(code, launch).and_then(|block| block.values(code)) else {
-            return Err(Refusal::RuledOut("the block of a launch is not a line made of constants".into()));
-        };
+fn check_blocks(code: &Code, function: &Kernel<'_>, tree: &Tree<'_>) -> Result<(), Refusal> {
+    for (kernel, launch, threads) in blocks(code, function)? {
         let first = squeezed(code.of(tree.first));
         let starts_at_half = ["blockDim.x/2", "blockDim.x>>1"].contains(&first.as_str())
-            || value_at(code, kernel, launch, tree.first) == Some(threads / 2);
-        let is_power = threads >= 64 && (threads & (threads - 1)) == 0;
-        require(
-            starts_at_half && is_power,
-            "the block is not a power of two of at least 64 threads, or the steps start elsewhere",
-        )?;
+            || value_of(code, function, &kernel, &launch, tree.first) == Some(threads / 2);
+        let is_power = threads >= WAVEFRONT && (threads & (threads - 1)) == 0;
+        let fits = starts_at_half && is_power;
+        require(fits, "the block is not a power of two of at least 64 threads, or the steps start elsewhere")?;
     }
     Ok(())
 }
