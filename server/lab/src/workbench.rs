@@ -156,14 +156,14 @@ impl Workbench {
         Ok(Build { source: source.clone(), program })
     }
 
-    /// Runs a build once and checks its result.
+    /// Runs a build once and checks its result. Returns what a program printed; nothing under a benchmark file.
     ///
     /// # Errors
     /// The [`crate::Failure`] that it came to.
-    pub fn check(&self, build: &Build, cancel: &Cancel) -> Result<(), LabError> {
+    pub fn check(&self, build: &Build, cancel: &Cancel) -> Result<String, LabError> {
         match (&self.feed, &build.program) {
             (Feed::Program(arguments), Some(built)) => {
-                program::run(&self.cpu, built, &self.run_options(arguments), cancel).map(drop)
+                program::run(&self.cpu, built, &self.run_options(arguments), cancel).map(|outcome| outcome.stdout)
             }
             (Feed::Benchmark(benchmark), _) => {
                 let sampling = Sampling {
@@ -172,7 +172,7 @@ impl Workbench {
                     half_width: 1.0,
                     shapes: ShapeChoice::All,
                 };
-                self.bench(benchmark, |bench| bench.time(&build.source, &sampling, cancel)).map(drop)
+                self.bench(benchmark, |bench| bench.time(&build.source, &sampling, cancel)).map(|_| String::new())
             }
             (Feed::Program(_), None) => Err(of_another_workbench()),
         }

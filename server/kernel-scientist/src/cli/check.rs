@@ -14,6 +14,9 @@ use super::{CliError, Context};
 pub struct CheckArgs {
     /// HIP source file.
     file: PathBuf,
+    /// Print what the program printed, too.
+    #[arg(long)]
+    output: bool,
     #[command(flatten)]
     subject: SubjectArgs,
 }
@@ -26,6 +29,8 @@ struct Answer {
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<lab::Failure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
 }
 
 /// Runs the command.
@@ -34,9 +39,9 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<(), CliError> {
     let subject = Subject::open(context, &source, &args.subject)?;
     let bench = &subject.workbench;
     let checked = bench.build(&source, &context.cancel).and_then(|build| bench.check(&build, &context.cancel));
-    let failure = match checked {
-        Ok(()) => None,
-        Err(LabError::Code(failure)) => Some(failure),
+    let (printed, failure) = match checked {
+        Ok(printed) => (printed, None),
+        Err(LabError::Code(failure)) => (String::new(), Some(failure)),
         Err(error) => return Err(error.into()),
     };
     if context.json() {
@@ -45,8 +50,12 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<(), CliError> {
             correct: failure.is_none(),
             message: failure.as_ref().map(ToString::to_string),
             failure: failure.clone(),
+            output: args.output.then_some(printed),
         })?;
     } else if failure.is_none() {
+        if args.output {
+            context.print(&printed)?;
+        }
         context.print(&format!("{}: right on {} ({})\n", args.file.display(), bench.device(), bench.device_note()))?;
     }
     failure.map_or(Ok(()), |failure| Err(failure.into()))

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Prints the figures of BENCHMARKS.md. Nothing passes or fails here: run it on an idle machine and compare ratios.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+binary=$PWD/target/release/kernel-scientist
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export KERNEL_SCIENTIST_NOTEBOOK=$work/notebook.db
+
+echo "## Machine"
+echo "$(date -u +%Y-%m-%d), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(uname -sr)"
+echo "$(clang++-19 --version | head -1), $(rustc --version)"
+
+echo
+echo "## The editor's side: one-character changes in a large file"
+cargo run --quiet --release --locked -p hip-syntax --example did_change
+
+echo
+echo "## From command to verdict (program that runs for less than a second; second call finds the build in the cache)"
+sample=tests/programs/vector_add.hip
+for label in "first call" "built before" "built before" "built before"; do
+  begin=$(date +%s.%N)
+  "$binary" time "$sample" >/dev/null
+  end=$(date +%s.%N)
+  printf 'time %s, %s: %.2f s\n' "$sample" "$label" "$(awk "BEGIN { print $end - $begin }")"
+done
+
+echo
+echo "## The CPU runtime's own costs"
+"$binary" check --output --timeout 120 tests/programs/bench/runtime.hip
+
+if [ $# -gt 0 ]; then
+  echo
+  echo "## Kernels found in public code ($*)"
+  cargo run --quiet --release --locked -p hip-syntax --example corpus -- "$@"
+fi
