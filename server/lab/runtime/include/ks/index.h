@@ -32,11 +32,17 @@ struct alignas(16) ItemIndex {
 
 } // namespace ks
 
-// One set for each thread and each linked object. They are variables of the translation unit, not of the runtime
-// library: the launcher's loop stores threadIdx.x and calls the kernel inlined, and clang forwards that store to the
-// kernel's reads only when it can see that nothing else reaches the variable. That is what lets a loop over
-// work-items be vectorised.
+// One set for each thread. They are internal to the translation unit, not part of the runtime library: the launcher's
+// loop stores threadIdx.x and calls the kernel inlined, and clang forwards that store to the kernel's reads only when it
+// can see that no pointer of the kernel reaches the variable. That is what lets a loop over work-items be vectorised.
+//
+// A program whose units share inline device functions must be built with KS_SEVERAL_UNITS: the linker keeps one copy of
+// such a function, which must then find the same variables whichever unit launched.
+#ifdef KS_SEVERAL_UNITS
 #define KS_ITEM_VARIABLE inline __thread __attribute__((visibility("hidden"), tls_model("initial-exec")))
+#else
+#define KS_ITEM_VARIABLE static __thread __attribute__((unused, tls_model("initial-exec")))
+#endif
 KS_ITEM_VARIABLE ::ks::ItemIndex threadIdx;
 KS_ITEM_VARIABLE ::ks::Extent blockIdx;
 KS_ITEM_VARIABLE ::ks::Extent blockDim;
