@@ -43,15 +43,26 @@ pub(crate) enum Part {
     Directive(usize),
 }
 
+/// Number of a name that the file gives a meaning.
+type NameId = usize;
+
+/// What a part uses: names, each standing for all parts of that name, and parts that no name leads to.
+struct Mentioned {
+    names: Vec<NameId>,
+    parts: Vec<Part>,
+}
+
 /// What each name of the file stands for, and what each part uses.
 pub(crate) struct Uses<'a> {
     code: &'a Code,
     items: &'a [Item],
-    by_name: HashMap<&'a str, Vec<Part>>,
+    by_name: HashMap<&'a str, NameId>,
+    /// What each name stands for, by its number.
+    parts: Vec<Vec<Part>>,
     operators: Vec<usize>,
     conditionals: Vec<Conditional>,
     /// What each part mentions, and the hash of each: many kernels share their helpers.
-    mentioned: RefCell<HashMap<Part, Rc<[Part]>>>,
+    mentioned: RefCell<HashMap<Part, Rc<Mentioned>>>,
     digests: RefCell<HashMap<Part, blake3::Hash>>,
 }
 
@@ -83,13 +94,20 @@ impl<'a> Uses<'a> {
                 by_name.entry(name.text(&code.text)).or_default().push(Part::Directive(index));
             }
         }
+        let mut parts = Vec::with_capacity(by_name.len());
+        let mut numbered = HashMap::with_capacity(by_name.len());
+        for (name, named) in by_name {
+            numbered.insert(name, parts.len());
+            parts.push(named);
+        }
         let (mentioned, digests) = Default::default();
-        Self { code, items, by_name, operators, conditionals: conditionals(code), mentioned, digests }
+        let conditionals = conditionals(code);
+        Self { code, items, by_name: numbered, parts, operators, conditionals, mentioned, digests }
     }
 
     /// What `name` stands for in the file.
     pub fn parts_of(&self, name: &str) -> &[Part] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
+        self.by_name.get(name).map_or(&[], |&name| &self.parts[name])
     }
 
     /// Whether the file has what a call of `name` runs: a body, a macro or a type, not only a declaration.
@@ -103,41 +121,46 @@ impl<'a> Uses<'a> {
     /// The item and everything in the file that it can reach through names.
     pub fn closure(&self, start: usize) -> BTreeSet<Part> {
         let mut seen = BTreeSet::from([Part::Item(start)]);
+        let mut seen_names = vec![false; self.parts.len()];
         let mut open = vec![Part::Item(start)];
         while let Some(part) = open.pop() {
-            open.extend(self.mentioned(part).iter().copied().filter(|&part| seen.insert(part)));
+            let mentioned = self.mentioned(part);
+            open.extend(mentioned.parts.iter().copied().filter(|&part| seen.insert(part)));
+            for &name in &mentioned.names {
+                if !std::mem::replace(&mut seen_names[name], true) {
+                    open.extend(self.parts[name].iter().copied().filter(|&part| seen.insert(part)));
+                }
+            }
         }
         seen
     }
 
     /// Everything that a part names, and the conditions it stands under name.
-    fn mentioned(&self, part: Part) -> Rc<[Part]> {
+    fn mentioned(&self, part: Part) -> Rc<Mentioned> {
         if let Some(known) = self.mentioned.borrow().get(&part) {
             return known.clone();
         }
-        let mut found: BTreeSet<Part> = BTreeSet::new();
-        let mut names = |tokens: &[Token]| {
-            for token in tokens {
-                found.extend(self.parts_of(token.text(&self.code.text)));
-            }
+        let mut names: BTreeSet<NameId> = BTreeSet::new();
+        let mut note = |tokens: &[Token]| {
+            names.extend(tokens.iter().filter_map(|token| self.by_name.get(token.text(&self.code.text))));
         };
-        names(&self.tokens(part));
+        note(&self.tokens(part));
         for directive in self.conditions(part) {
-            names(&self.code.lexed.directives[directive].tokens);
+            note(&self.code.lexed.directives[directive].tokens);
         }
-        found.extend(self.classes_around(part));
+        let mut parts = self.classes_around(part);
         if matches!(part, Part::Item(index) if self.items[index].kind == ItemKind::Type) {
-            found.extend(self.operators_on(part));
+            parts.extend(self.operators_on(part));
         }
-        let found: Rc<[Part]> = found.into_iter().collect();
-        self.mentioned.borrow_mut().insert(part, found.clone());
-        found
+        let mentioned = Rc::new(Mentioned { names: names.into_iter().collect(), parts });
+        self.mentioned.borrow_mut().insert(part, mentioned.clone());
+        mentioned
     }
 
-    /// The fingerprint of the item at `index`: its own hash, then those of what it reaches, in the order of the text.
-    pub fn fingerprint(&self, index: usize) -> Fingerprint {
+    /// The fingerprint of the item at `index` with its `closure`: its own hash, then those of what it reaches, in the order of the text.
+    pub fn fingerprint(&self, index: usize, closure: &BTreeSet<Part>) -> Fingerprint {
         let own = Part::Item(index);
-        let reached = self.closure(index).into_iter().filter(|&part| part != own);
+        let reached = closure.iter().copied().filter(|&part| part != own);
         let mut parts: Vec<(usize, Part)> = reached.map(|part| (self.start(part), part)).collect();
         parts.sort_unstable();
         let mut hasher = blake3::Hasher::new();

@@ -3,7 +3,7 @@
 //! The answer is conservative: `false` only where everything that the kernel can reach is in the file or is known to concern
 //! one work-item alone. Calls are resolved by name, all overloads, specialisations and macros of that name together.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::code::Code;
 use crate::device_functions::{is_atomic, is_exchange, is_independent, is_keyword, is_type};
@@ -39,11 +39,11 @@ impl<'a> Judge<'a> {
         Self { code, lines, items, uses, known: HashMap::new() }
     }
 
-    /// Whether the kernel at item `index` may synchronise.
-    pub fn synchronises(&mut self, index: usize) -> bool {
+    /// Whether the kernel at item `index`, which can reach `closure`, may synchronise.
+    pub fn synchronises(&mut self, index: usize, closure: &BTreeSet<Part>) -> bool {
         let mut atomics_elsewhere = false;
         let mut waits_on_calls = false;
-        for part in self.uses.closure(index) {
+        for &part in closure {
             let conduct = self.conduct(part);
             if conduct.synchronises {
                 return true;

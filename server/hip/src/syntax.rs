@@ -180,8 +180,9 @@ impl Facts {
             if kernels::is_kernel(code, item)
                 && let Some(mut kernel) = kernels::kernel(code, lines, &ends, item, &constants)
             {
-                kernel.fingerprint = uses.fingerprint(index);
-                kernel.synchronises = judge.synchronises(index);
+                let closure = uses.closure(index);
+                kernel.fingerprint = uses.fingerprint(index, &closure);
+                kernel.synchronises = judge.synchronises(index, &closure);
                 kernels.push(kernel);
             }
             functions.extend(kernels::function(code, lines, &ends, item));
