@@ -76,11 +76,29 @@ fn dynamic_shared_memory_becomes_a_macro() {
         ("void f() { extern __shared__ float x[]; }", "void f() { KS_DYNAMIC_SHARED((  float ), x); }"),
         (
             "extern __shared__ __align__(16) unsigned char x[ ];",
-            "KS_DYNAMIC_SHARED((  __align__(16) unsigned char ), x );",
+            "KS_DYNAMIC_SHARED_GLOBAL((  __align__(16) unsigned char ), x );",
+        ),
+        (
+            "namespace a::b { extern \"C\" { extern __shared__ int x[]; } void f() { extern __shared__ int y[]; } }",
+            "namespace a::b { extern \"C\" { KS_DYNAMIC_SHARED_GLOBAL((  int ), x); } void f() { KS_DYNAMIC_SHARED((  int ), y); } }",
         ),
         ("__shared__ int y[4];", "__shared__ int y[4];"),
     ] {
         check(code, expect);
+    }
+}
+
+#[test]
+fn kernels_launched_by_pointer_keep_their_type() {
+    let kernel = "template <class T> __global__ void k(T* a) {}\n";
+    for (code, expect) in [
+        ("reinterpret_cast<const void*>(k<int>)", "KS_KERNEL_POINTER((k<int>))"),
+        ("(void*)&k<int>", "KS_KERNEL_POINTER((k<int>))"),
+        ("k<int>", "k<int>"),
+        ("(void*)other", "(void*)other"),
+    ] {
+        let launch = |pointer: &str| format!("{kernel}void f() {{ hipLaunchKernel({pointer}, 1, 1, args, 0, 0); }}");
+        assert_eq!(rewrite::cpu(&Syntax::parse(launch(code))).text, launch(expect));
     }
 }
 

@@ -63,7 +63,9 @@ fn line_start(text: &str, line: u32) -> Option<usize> {
 /// - `kernel<T><<<g, b, sh, st>>>(a, b)` and `hipLaunchKernelGGL(kernel<T>, g, b, sh, st, a, b)` become
 ///   `KS_LAUNCH_LOOP((kernel<T>), (g, b, sh, st), (a, b))` where every kernel of that name is known not to synchronise, else
 ///   `KS_LAUNCH_FIBERS(...)`. In the bodies of macros: fibers.
-/// - `extern __shared__ T x[];` becomes `KS_DYNAMIC_SHARED((T), x);`
+/// - `hipLaunchKernel(reinterpret_cast<void*>(kernel<T>), ...)` keeps the kernel's type, which a launch needs:
+///   `hipLaunchKernel(KS_KERNEL_POINTER((kernel<T>)), ...)`
+/// - `extern __shared__ T x[];` becomes `KS_DYNAMIC_SHARED((T), x);`, outside of functions `KS_DYNAMIC_SHARED_GLOBAL`.
 pub fn cpu(syntax: &Syntax) -> CpuSource {
     cpu_with(syntax, &[])
 }
@@ -75,11 +77,14 @@ pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>]) -> CpuSource {
     let mut edits = Vec::new();
     for launch in syntax.launches() {
         edits.extend(launch_edits(launch, loops.macro_name(launch)));
+        if launch.kind == LaunchKind::Pointer && syntax.kernels().iter().any(|kernel| kernel.name == launch.kernel) {
+            edits.extend(pointer_edit(syntax.text(), launch));
+        }
     }
-    edits.extend(dynamic_shared(syntax.code()));
+    edits.extend(dynamic_shared(syntax.code(), false));
     for define in syntax.code().lexed.directives.iter().filter(|d| d.kind == DirectiveKind::Define) {
         if syntax.text()[define.range.clone()].contains("__shared__") {
-            edits.extend(dynamic_shared(&syntax.code().of_directive(define)));
+            edits.extend(dynamic_shared(&syntax.code().of_directive(define), true));
         }
     }
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
@@ -152,8 +157,46 @@ fn launch_edits(launch: &Launch, name: &str) -> Vec<Edit> {
     }
 }
 
-/// Edits for the `extern __shared__` declarations of `code`.
-fn dynamic_shared(code: &Code) -> Vec<Edit> {
+/// The kernel without the cast that takes its type away, in a macro that keeps it.
+fn pointer_edit(text: &str, launch: &Launch) -> Option<Edit> {
+    let expression = &text[launch.kernel_range.clone()];
+    let (cast, kernel) = match expression.strip_prefix("reinterpret_cast") {
+        Some(rest) => rest.strip_suffix(')')?.split_once('(')?,
+        None => expression.strip_prefix('(')?.split_once(')')?,
+    };
+    let untyped = cast.contains("void") && cast.contains('*');
+    let kernel = kernel.trim().trim_start_matches('&');
+    untyped.then(|| Edit::replace(launch.kernel_range.clone(), format!("KS_KERNEL_POINTER(({kernel}))")))
+}
+
+/// Whether no function's body is around the token at `at`: only namespaces and linkage blocks are.
+fn outside_functions(code: &Code, at: usize) -> bool {
+    let mut here = at;
+    while here > 0 {
+        here -= 1;
+        match code.word(here) {
+            "}" => here = code.open(here).unwrap_or(here),
+            "{" if !opens_namespace(code, here) => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Whether the brace at `at` is that of `namespace a::b {` or `extern "C" {`.
+fn opens_namespace(code: &Code, at: usize) -> bool {
+    let mut here = at;
+    while here > 0 && (code.word(here - 1) == "::" || code.is_identifier(here - 1)) {
+        here -= 1;
+        if code.word(here) == "namespace" {
+            return true;
+        }
+    }
+    here == at && at >= 2 && code.word(at - 2) == "extern"
+}
+
+/// Edits for the `extern __shared__` declarations of `code`. Those of a macro's body are taken to be used in functions.
+fn dynamic_shared(code: &Code, in_macro: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
     for at in 0..code.len() {
         if code.word(at) == "__shared__"
@@ -161,18 +204,19 @@ fn dynamic_shared(code: &Code) -> Vec<Edit> {
             && declaration.is_extern
             && let [declarator] = declaration.declarators.as_slice()
         {
-            edits.extend(dynamic_declaration(code, &declaration.whole, declarator));
+            edits.extend(dynamic_declaration(code, &declaration.whole, declarator, in_macro));
         }
     }
     edits
 }
 
-fn dynamic_declaration(code: &Code, whole: &Range<usize>, declarator: &Range<usize>) -> Vec<Edit> {
+fn dynamic_declaration(code: &Code, whole: &Range<usize>, declarator: &Range<usize>, in_macro: bool) -> Vec<Edit> {
     let name = declarator.start;
     let dropped = (whole.start..name).filter(|&at| matches!(code.word(at), "extern" | "__shared__"));
     let mut edits: Vec<Edit> = dropped.map(|at| Edit::replace(code.bytes(&(at..at + 1)), "")).collect();
     if let Some(first) = edits.first_mut() {
-        first.text = "KS_DYNAMIC_SHARED((".to_owned();
+        let global = !in_macro && outside_functions(code, whole.start);
+        first.text = if global { "KS_DYNAMIC_SHARED_GLOBAL((" } else { "KS_DYNAMIC_SHARED((" }.to_owned();
     }
     edits.push(Edit::insert(code.bytes(&(name..name + 1)).start, "), "));
     let brackets = (name + 1..declarator.end).filter(|&at| matches!(code.word(at), "[" | "]"));
