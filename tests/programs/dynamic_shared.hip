@@ -1,6 +1,18 @@
 // Dynamic shared memory: several types from one array, in templates, beside static arrays, with attributes.
 #include "check.h"
 
+extern __shared__ double of_the_file[];
+namespace inner {
+extern __shared__ int of_the_namespace[];
+__global__ void at_file_scope(double *out) {
+    const int t = threadIdx.x;
+    of_the_file[t] = t * 0.25;
+    of_the_namespace[128 + t] = t; // the same memory: 64 doubles come first
+    __syncthreads();
+    out[t] = of_the_file[t ^ 1] + of_the_namespace[128 + (t ^ 2)];
+}
+} // namespace inner
+
 __global__ void carve(float *out, int n) {
     extern __shared__ unsigned char room[];
     float *floats = reinterpret_cast<float *>(room);
@@ -52,6 +64,9 @@ int main() {
     check<float>();
     check<double>();
     check<short>();
+    DeviceArray<double> global(64);
+    inner::at_file_scope<<<1, 64, 64 * 12>>>(global.get());
+    for (int i = 0; i < 64; ++i) CHECK(global.values()[i] == (i ^ 1) * 0.25 + (i ^ 2));
     DeviceArray<int> pairs(64), flag(1);
     by_macro<<<1, 64, 64 * sizeof(int)>>>(pairs.get());
     for (int i = 0; i < 64; ++i) CHECK(pairs.values()[i] == (i ^ 1));

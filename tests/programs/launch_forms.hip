@@ -15,6 +15,7 @@ __global__ void with_shared(int *out) {
 struct Holder {
     static __global__ void member(int *out) { *out += 1; }
 };
+template <class T, T by> __global__ void increase(T *out) { atomicAdd(out, by); }
 static int evaluations = 0;
 static int *counted(int *p) {
     ++evaluations;
@@ -66,6 +67,13 @@ int main() {
     void *arguments[] = {&p, &from, &x, &n};
     HIP_OK(hipLaunchKernel(add, dim3(1), dim3(2), arguments, 0, stream));
     CHECK(value() == 2044);
+    HIP_OK(hipLaunchKernel(reinterpret_cast<const void *>(add), dim3(1), dim3(3), arguments, 0, stream));
+    CHECK(value() == 3066);
+    void *out_only[] = {&p};
+    HIP_OK(hipLaunchKernel(reinterpret_cast<void *>(&Holder::member), 1, 1, out_only, 0, nullptr));
+    CHECK(value() == 1);
+    HIP_OK(hipLaunchKernel((void *)increase<int, 5>, dim3(1), dim3(4), out_only, 0, nullptr));
+    CHECK(value() == 20);
 
     DeviceArray<int> reversed(100);
     with_shared<<<1, 100, 100 * sizeof(int)>>>(reversed.get());
