@@ -5,6 +5,7 @@ mod data;
 mod diffs;
 #[cfg(test)]
 mod example;
+mod forest;
 mod gather;
 mod lineage;
 pub(super) mod moment;

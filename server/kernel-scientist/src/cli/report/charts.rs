@@ -1,24 +1,24 @@
-//! The charts: times by generation, predicted against measured gains, and the confirmed ratio of each shape.
+//! The charts: times by generation, and predicted against measured gains.
 
 use lab::{Figure, SpeedRatio};
 use serde::Serialize;
 
-use super::data::{Confirmation, ReportData, Standing};
+use super::data::{ReportData, Standing};
 use super::gather::percent;
 use crate::cli::figures;
 
 /// A linear scale from values to pixels.
 #[derive(Clone, Copy, Debug)]
-struct Scale {
-    low: f64,
-    high: f64,
-    from: f64,
-    to: f64,
+pub(super) struct Scale {
+    pub low: f64,
+    pub high: f64,
+    pub from: f64,
+    pub to: f64,
 }
 
 impl Scale {
     /// The position of a value; what lies outside of the scale, or is no number, stands at an end.
-    fn at(self, value: f64) -> f64 {
+    pub fn at(self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low).max(f64::MIN_POSITIVE);
         let share = if share.is_nan() { 0.0 } else { share };
         rounded(self.from + share.clamp(0.0, 1.0) * (self.to - self.from))
@@ -282,7 +282,7 @@ pub fn signed(percent: f64) -> String {
 }
 
 /// Whether an end of an interval says anything: too few samples leave it open, at the largest number there is.
-fn is_bounded(ratio: f64) -> bool {
+pub fn is_bounded(ratio: f64) -> bool {
     ratio.is_finite() && ratio < 1000.0
 }
 
@@ -294,67 +294,6 @@ pub fn interval(speed: &SpeedRatio) -> String {
         (false, true) => format!("below {:.2}", speed.high),
         (false, false) => "unknown".into(),
     }
-}
-
-/// The confirmed ratio of each shape and of all, on one scale.
-#[derive(Debug, Serialize)]
-pub struct Forest {
-    width: f64,
-    one: f64,
-    rows: Vec<ForestRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct ForestRow {
-    name: String,
-    held_out: bool,
-    is_total: bool,
-    original: String,
-    winner: String,
-    ratio: String,
-    interval: String,
-    verdict: String,
-    standing: Standing,
-    at: f64,
-    low: f64,
-    high: f64,
-}
-
-/// The rows of a confirmation; the last is the geometric mean over its shapes.
-pub fn forest(confirmation: &Confirmation) -> Forest {
-    let width = 220.0;
-    let speeds = || confirmation.shapes.iter().map(|shape| shape.speed).chain([confirmation.speed]);
-    let low = speeds().map(|speed| speed.low).fold(1.0, f64::min);
-    let high = speeds().map(|speed| speed.high).filter(|high| is_bounded(*high)).fold(1.0, f64::max);
-    let margin = (high - low).max(0.02) * 0.06;
-    let scale = Scale { low: low - margin, high: high + margin, from: 4.0, to: width - 4.0 };
-    let row = |name: String, speed: SpeedRatio, standing: Standing, verdict: String| ForestRow {
-        name,
-        held_out: false,
-        is_total: false,
-        original: String::new(),
-        winner: String::new(),
-        ratio: format!("{:.2}×", speed.ratio),
-        interval: interval(&speed),
-        verdict,
-        standing,
-        at: scale.at(speed.ratio),
-        low: scale.at(speed.low),
-        high: scale.at(speed.high),
-    };
-    let mut rows: Vec<ForestRow> = confirmation
-        .shapes
-        .iter()
-        .map(|shape| ForestRow {
-            held_out: shape.held_out,
-            original: figures::figure(&shape.baseline),
-            winner: figures::figure(&shape.candidate),
-            ..row(shape.shape.clone(), shape.speed, shape.verdict.into(), shape.verdict.to_string())
-        })
-        .collect();
-    let total = row("geometric mean".into(), confirmation.speed, Standing::Faster, "faster".into());
-    rows.push(ForestRow { is_total: true, ..total });
-    Forest { width, one: scale.at(1.0), rows }
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use minijinja::{AutoEscape, Environment, HtmlEscape, Value};
 use notebook::Calibration;
 use serde::Serialize;
 
-use super::charts::{self, Forest, Predictions, TimingPanel};
+use super::charts::{self, Predictions, TimingPanel};
 use super::data::{CandidateFacts, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing};
 use super::diffs::{self, Diff};
+use super::forest::{self, Forest};
 use super::lineage::{self, Lineage};
 use crate::cli::figures;
 
@@ -112,7 +113,7 @@ fn page(report: &ReportData) -> Page<'_> {
         sentence,
         is_confirmed,
         forest: match &report.outcome {
-            Outcome::Confirmed(confirmation) => Some(charts::forest(confirmation)),
+            Outcome::Confirmed(confirmation) => Some(forest::forest(confirmation)),
             Outcome::Unconfirmed(_) => None,
         },
         lineage: lineage::draw(report, winner.or(shown), figure_of),
