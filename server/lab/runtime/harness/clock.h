@@ -47,6 +47,7 @@ inline double measure_tick_ns() {
 
 struct Span {
     double clock_ns = 0, counter_ns = 0;
+    double kernels_ns = 0;  // of the clock's time, what was spent in launches
 };
 
 class Stopwatch {
@@ -54,7 +55,7 @@ class Stopwatch {
     explicit Stopwatch(double tick_ns) : tick_ns_(tick_ns), ticks_(counter()), start_ns_(clock_ns()) {}
     Span stop() const {
         const double end_ns = clock_ns();
-        return {end_ns - start_ns_, static_cast<double>(counter() - ticks_) * tick_ns_};
+        return {end_ns - start_ns_, static_cast<double>(counter() - ticks_) * tick_ns_, 0};
     }
 
   private:

@@ -16,6 +16,12 @@ use crate::{
 /// processes may have been at work.
 const ROOFLINE_SLACK: f64 = 8.0;
 
+/// Less host time than this is never taken for moved work: allocations and copies take as much.
+const NOTICEABLE_HOST_NS: f64 = 5e3;
+
+/// Host time that is this share of what the kernels save is the work of the kernels.
+const MOVED_SHARE: f64 = 0.25;
+
 /// Clock and processor counter may differ by this share before the clock is taken for tampered with.
 const CLOCK_SLACK: f64 = 0.05;
 
@@ -42,6 +48,7 @@ pub(super) fn transcript(
         (Reading::Right(transcript), End::Status(0)) => {
             check_clock(&transcript)?;
             naming.check_roofline(&transcript)?;
+            naming.refuse_moved_work(&transcript)?;
             Ok(transcript)
         }
         (Reading::Forged(fault), _) => Err(refused(format!("the report {fault}"))),
@@ -322,6 +329,20 @@ impl Naming<'_> {
         Failure::Crashed { detail: format!("{place}: {}", run.last_lines(3)) }.into()
     }
 
+    /// Refuses a candidate that is faster because its host function does the kernels' work: on a GPU it could not.
+    fn refuse_moved_work(&self, transcript: &Transcript) -> Result<(), LabError> {
+        for (index, samples) in &transcript.shapes {
+            let Some(moved_ns) = moved_to_host_ns(samples) else { continue };
+            return Err(refused(format!(
+                "{}: the host function itself works {:.1} us longer than before while the kernels have less to do; the \
+                 work was moved from the kernels to the host, which has no access to a device's memory",
+                self.place(Which::Candidate, Some(*index)),
+                moved_ns / 1e3
+            )));
+        }
+        Ok(())
+    }
+
     /// Refuses a time below what the machine could do at the very most.
     fn check_roofline(&self, transcript: &Transcript) -> Result<(), LabError> {
         for (index, samples) in &transcript.shapes {
@@ -347,6 +368,16 @@ impl Naming<'_> {
         }
         Ok(())
     }
+}
+
+/// How much longer the candidate works outside of launches, where that is a good part of what its launches save.
+fn moved_to_host_ns(samples: &ShapeSamples) -> Option<f64> {
+    let total = [statistics::median(&samples.baseline)?, statistics::median(&samples.candidate)?];
+    let kernels = [statistics::median(&samples.kernels[0])?, statistics::median(&samples.kernels[1])?];
+    let moved = (total[1] - kernels[1]) - (total[0] - kernels[0]);
+    let saved = kernels[0] - kernels[1];
+    let noticeable = (0.1 * total[0]).max(NOTICEABLE_HOST_NS);
+    (moved > noticeable && (moved > MOVED_SHARE * saved) && saved > 0.0).then_some(moved)
 }
 
 /// Least believable time of one call; 0 where the benchmark gives no cost.

@@ -45,6 +45,7 @@ fn outcome(baseline: f64, candidate: f64, clock: f64) -> Result<(), LabError> {
         baseline: vec![baseline; 10],
         candidate: vec![candidate; 10],
         clock_ratios: [vec![1.0; 10], vec![clock; 10]],
+        kernels: [vec![0.0; 10], vec![0.0; 10]],
         flops: -1.0,
         bytes: 1000.0,
     };
@@ -83,4 +84,27 @@ fn held_out_sizes_are_not_told() {
     let naming = Naming { bench: &bench, compares: true };
     assert_eq!(naming.place(Which::Candidate, Some(0)), "in the candidate at n=100");
     assert_eq!(naming.place(Which::Candidate, Some(1)), "in the candidate at a held-out shape");
+}
+
+#[test]
+fn work_that_moved_to_the_host_is_found() {
+    // Total and kernel time of baseline and candidate in microseconds, and whether work was moved.
+    for (name, baseline, candidate, expected) in [
+        ("a faster kernel", (100.0, 99.0), (50.0, 49.0), false),
+        ("the same", (100.0, 99.0), (100.0, 99.0), false),
+        ("a loop on the host", (100.0, 99.0), (40.0, 0.0), true),
+        ("half of it on the host", (100.0, 99.0), (80.0, 50.0), true),
+        ("a slower host function", (100.0, 99.0), (160.0, 99.5), false),
+        ("a clearing kernel replaced by hipMemset", (100.0, 99.0), (92.0, 89.0), false),
+        ("an allocation more", (3000.0, 2990.0), (1500.0, 1400.0), false),
+    ] {
+        let us = |time: f64| vec![time * 1e3; 10];
+        let samples = ShapeSamples {
+            baseline: us(baseline.0),
+            candidate: us(candidate.0),
+            kernels: [us(baseline.1), us(candidate.1)],
+            ..ShapeSamples::default()
+        };
+        assert_eq!(moved_to_host_ns(&samples).is_some(), expected, "{name}");
+    }
 }

@@ -27,8 +27,8 @@ pub(super) enum Event {
         #[serde(default)]
         shape: Option<usize>,
     },
-    /// Time of one call by the clock and by the processor's counter.
-    Sample { shape: usize, pair: usize, which: Which, ns: f64, counter_ns: f64 },
+    /// Time of one call by the clock and by the processor's counter, and what of it was spent in launches.
+    Sample { shape: usize, pair: usize, which: Which, ns: f64, counter_ns: f64, kernels_ns: f64 },
     /// A wrong element.
     Wrong {
         which: Which,
@@ -76,6 +76,8 @@ pub(super) struct ShapeSamples {
     pub(super) candidate: Vec<f64>,
     /// Clock over processor counter, of each sample of the baseline and of the candidate.
     pub(super) clock_ratios: [Vec<f64>; 2],
+    /// Of the time of each sample, what was spent in launches; of the baseline and of the candidate.
+    pub(super) kernels: [Vec<f64>; 2],
     pub(super) flops: f64,
     pub(super) bytes: f64,
 }
@@ -155,7 +157,9 @@ impl Reader<'_> {
                 (samples.flops, samples.bytes) = (flops, bytes);
             }
             Event::Running { which, shape } => self.running = Some((which, shape)),
-            Event::Sample { shape, pair, which, ns, counter_ns } => self.sample(shape, pair, which, ns, counter_ns)?,
+            Event::Sample { shape, pair, which, ns, counter_ns, kernels_ns } => {
+                self.sample(shape, pair, which, ns, counter_ns, kernels_ns)?;
+            }
             Event::Done { right } => self.done = Some(right),
             failure => self.failed = Some(failure),
         }
@@ -170,19 +174,30 @@ impl Reader<'_> {
         }
     }
 
-    fn sample(&mut self, shape: usize, pair: usize, which: Which, ns: f64, counter_ns: f64) -> Result<(), String> {
+    fn sample(
+        &mut self,
+        shape: usize,
+        pair: usize,
+        which: Which,
+        ns: f64,
+        counter_ns: f64,
+        kernels_ns: f64,
+    ) -> Result<(), String> {
         let compares = self.expected.compares;
         let samples = self.shape(shape)?;
-        let (list, ratios) = match which {
-            Which::Baseline => (&mut samples.baseline, &mut samples.clock_ratios[0]),
-            Which::Candidate if compares => (&mut samples.candidate, &mut samples.clock_ratios[1]),
+        let (list, side) = match which {
+            Which::Baseline => (&mut samples.baseline, 0),
+            Which::Candidate if compares => (&mut samples.candidate, 1),
             _ => return Err("a sample of what is not timed".into()),
         };
-        if list.len() != pair || !(ns.is_finite() && ns > 0.0 && counter_ns.is_finite() && counter_ns > 0.0) {
+        let is_time = |value: f64| value.is_finite() && value > 0.0;
+        if list.len() != pair || !is_time(ns) || !is_time(counter_ns) || !(kernels_ns.is_finite() && kernels_ns >= 0.0)
+        {
             return Err("a sample out of order or out of range".into());
         }
         list.push(ns);
-        ratios.push(ns / counter_ns);
+        samples.clock_ratios[side].push(ns / counter_ns);
+        samples.kernels[side].push(kernels_ns);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ fn reading(report: &str, compares: bool) -> Reading {
 
 fn sample(shape: usize, pair: usize, which: &str, ns: &str) -> String {
     format!(
-        "@ {{\"sample\":{{\"shape\":{shape},\"pair\":{pair},\"which\":\"{which}\",\"ns\":{ns},\"counter_ns\":100.0}}}}\n"
+        "@ {{\"sample\":{{\"shape\":{shape},\"pair\":{pair},\"which\":\"{which}\",\"ns\":{ns},\"counter_ns\":100.0,\"kernels_ns\":40}}}}\n"
     )
 }
 
@@ -53,7 +53,7 @@ fn what_the_harness_cannot_have_written_is_forged() {
         good.replacen("\"pair\":1", "\"pair\":7", 1),
         good.replacen("\"shape\":2", "\"shape\":1", 1),
         good.replacen("{\"sample\"", "{\"simple\"", 1),
-        good.replacen("\"counter_ns\":100.0}", "\"counter_ns\":100.0,\"more\":1}", 1),
+        good.replacen("\"kernels_ns\":40}", "\"kernels_ns\":40,\"more\":1}", 1),
         good.replacen(&sample(2, 2, "candidate", "50"), "", 1),
         DONE.to_owned(),
         "@ {\"done\":{\"right\":false}}\n".to_owned(),
