@@ -1,131 +1,15 @@
-// Allocation and copies. Allocations are known by address, so that a wrong pointer or size is told as HIP tells it.
-#include "arena.h"
+// The memory calls. Allocations are known by address, so that a wrong pointer or size is told as HIP tells it.
+#include "allocations.h"
 #include "errors.h"
-#include "fault.h"
 #include "memory_size.h"
 #include "streams.h"
 #include <ks/memory_api.h>
-#include <map>
-#include <mutex>
-#include <stdlib.h>
 #include <string.h>
 
 namespace ks {
 namespace {
 
 constexpr size_t kPitchAlignment = 256;
-
-struct Allocation {
-    size_t bytes;
-    hipMemoryType type;
-    unsigned flags;
-};
-
-/// What is allocated, and memory that the program has registered.
-class Allocations {
-  public:
-    hipError_t allocate(void **out, size_t bytes, hipMemoryType type, unsigned flags) {
-        if (out == nullptr) {
-            return remember(hipErrorInvalidValue);
-        }
-        *out = nullptr;
-        if (bytes == 0) {
-            return hipSuccess; // As HIP: a null pointer, and no error.
-        }
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (bytes > total_memory() || used_ > total_memory() - bytes) {
-            return remember(hipErrorOutOfMemory);
-        }
-        void *memory = arena_.allocate(bytes);
-        if (memory == nullptr) {
-            return remember(hipErrorOutOfMemory);
-        }
-        live_[address(memory)] = {bytes, type, flags};
-        used_ += bytes;
-        *out = memory;
-        return hipSuccess;
-    }
-
-    /// Frees an allocation of a type for which `accepts` holds. Null is fine.
-    template <class F> hipError_t release(void *pointer, F accepts) {
-        if (pointer == nullptr) {
-            return hipSuccess;
-        }
-        const std::lock_guard<std::mutex> lock(mutex_);
-        const auto found = live_.find(address(pointer));
-        if (found == live_.end() || !accepts(found->second.type)) {
-            return remember(hipErrorInvalidValue);
-        }
-        used_ -= found->second.bytes;
-        arena_.release(pointer, found->second.bytes);
-        live_.erase(found);
-        return hipSuccess;
-    }
-
-    hipError_t add_registered(void *pointer, size_t bytes, unsigned flags) {
-        if (pointer == nullptr || bytes == 0) {
-            return remember(hipErrorInvalidValue);
-        }
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (!registered_.emplace(address(pointer), Allocation{bytes, hipMemoryTypeHost, flags}).second) {
-            return remember(hipErrorHostMemoryAlreadyRegistered);
-        }
-        return hipSuccess;
-    }
-    hipError_t remove_registered(void *pointer) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return registered_.erase(address(pointer)) != 0 ? hipSuccess : remember(hipErrorHostMemoryNotRegistered);
-    }
-
-    /// The allocation that `pointer` lies in, or null bytes.
-    Allocation find(const void *pointer, uintptr_t *base) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        Allocation found = lookup(live_, address(pointer), base);
-        return found.bytes != 0 ? found : lookup(registered_, address(pointer), base);
-    }
-
-    /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in, or
-    /// in memory of the program's own.
-    bool accessible(const void *pointer, size_t bytes) {
-        if (pointer == nullptr) {
-            return false;
-        }
-        uintptr_t base = 0;
-        const std::lock_guard<std::mutex> lock(mutex_);
-        const Allocation found = lookup(live_, address(pointer), &base);
-        return found.bytes != 0 ? bytes <= base + found.bytes - address(pointer) : !arena_.owns(pointer);
-    }
-
-    size_t used() {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return used_;
-    }
-
-  private:
-    static uintptr_t address(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
-    static Allocation lookup(const std::map<uintptr_t, Allocation> &ranges, uintptr_t at, uintptr_t *base) {
-        const auto after = ranges.upper_bound(at);
-        if (after == ranges.begin()) {
-            return {};
-        }
-        const auto before = std::prev(after);
-        if (at >= before->first + before->second.bytes) {
-            return {};
-        }
-        *base = before->first;
-        return before->second;
-    }
-
-    std::mutex mutex_;
-    Arena arena_;
-    std::map<uintptr_t, Allocation> live_, registered_;
-    size_t used_ = 0;
-};
-Allocations &allocations() {
-    static Allocations *const all = new Allocations;
-    return *all;
-}
 
 bool valid_kind(hipMemcpyKind kind) {
     return (kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault) || kind == hipMemcpyDeviceToDeviceNoCU;
