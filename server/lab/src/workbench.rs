@@ -63,7 +63,7 @@ enum Feed {
     /// It has a `main`, run with these arguments.
     Program(Vec<String>),
     /// A benchmark file calls into it.
-    Benchmark(Benchmark),
+    Benchmark(Box<Benchmark>),
 }
 
 /// A source, how it is fed, and the device.
@@ -250,7 +250,7 @@ struct Found {
 impl Found {
     fn benchmark(benchmark: Benchmark, inferred: bool) -> Self {
         // The harness takes macros and include folders from the benchmark itself.
-        Self { feed: Feed::Benchmark(benchmark), inferred, compile: CompileOptions::default() }
+        Self { feed: Feed::Benchmark(Box::new(benchmark)), inferred, compile: CompileOptions::default() }
     }
 
     fn program(arguments: Vec<String>, compile: CompileOptions) -> Self {
