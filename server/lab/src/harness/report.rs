@@ -191,8 +191,8 @@ impl Reader<'_> {
             _ => return Err("a sample of what is not timed".into()),
         };
         let is_time = |value: f64| value.is_finite() && value > 0.0;
-        if list.len() != pair || !is_time(ns) || !is_time(counter_ns) || !(kernels_ns.is_finite() && kernels_ns >= 0.0)
-        {
+        let in_range = is_time(ns) && is_time(counter_ns) && kernels_ns.is_finite() && kernels_ns >= 0.0;
+        if list.len() != pair || !in_range {
             return Err("a sample out of order or out of range".into());
         }
         list.push(ns);
