@@ -24,6 +24,7 @@ fn main() {
     println!("{lines} lines, {} bytes, {} kernels", text.len(), document.kernels().len());
     let (mut changes, mut kernels) = (Vec::new(), Vec::new());
     let mut last = 0;
+    let mut postponed = 0;
     for step in 0..CHANGES {
         // A stride that is coprime to most sizes spreads the places; each pair of steps types and deletes one character.
         let line = (step as u32 / 2).wrapping_mul(7919) % lines;
@@ -38,6 +39,7 @@ fn main() {
         let start = Instant::now();
         document.apply(&[change], PositionEncoding::Utf16, step as i32 + 1);
         changes.push(start.elapsed());
+        postponed += usize::from(!document.syntax().tree_is_current());
         let start = Instant::now();
         std::hint::black_box(document.kernels());
         kernels.push(start.elapsed());
@@ -51,6 +53,7 @@ fn main() {
         })
         .collect();
     print("didChange", changes);
+    println!("{postponed} of {CHANGES} changes left the tree to the re-parse of the next pause");
     print("kernels afterwards", kernels);
     print("full parse", full);
 }

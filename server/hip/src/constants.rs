@@ -6,10 +6,10 @@ use std::ops::Range;
 use crate::code::Code;
 use crate::evaluate::evaluate;
 use crate::items::{Item, ItemKind};
-use crate::kernels::template_params;
 use crate::launches::Launch;
 use crate::lexer::{DirectiveKind, Token, TokenKind};
 use crate::lines::Lines;
+use crate::params::template_params;
 use crate::types::defines_type;
 
 /// Where a constant comes from.

@@ -82,6 +82,7 @@ pub(crate) fn is_independent(word: &str) -> bool {
         || is_atomic(word)
         || word.starts_with("make_") && is_vector_type(&word[5..])
         || is_conversion(word)
+        || ["tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D"].iter().any(|p| word.starts_with(p))
         || is_independent_builtin(word)
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::code::Code;
 use crate::constants::Constants;
 use crate::evaluate::size_of;
-use crate::kernels::join;
 use crate::lines::Lines;
+use crate::params::join;
 
 /// One `__shared__` variable. Ranges are bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]

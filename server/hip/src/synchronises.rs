@@ -9,10 +9,10 @@ use crate::code::Code;
 use crate::device_functions::{is_atomic, is_exchange, is_independent, is_keyword, is_type};
 use crate::fingerprint::{Part, Uses};
 use crate::items::{Item, ItemKind};
-use crate::kernels::template_params;
 use crate::lexer::{Lexed, Token, TokenKind};
 use crate::lines::Lines;
 use crate::loops::{LoopKind, loops};
+use crate::params::template_params;
 
 /// What one part of the file does, whoever uses it.
 #[derive(Clone, Copy, Default)]
