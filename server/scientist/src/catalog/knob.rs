@@ -129,9 +129,19 @@ impl<'c> Knob<'c> {
 
     /// Checks that no number or other constant of the same value stands in a function; it may mean the same.
     pub(crate) fn check_numbers(&self, code: &Code, node: Node<'_>) -> Result<(), Refusal> {
-        let same = |node: &Node<'_>| constant::literal(code.of(*node)).is_some_and(|value| value == self.value);
-        let found = of_kind(node, "number_literal").into_iter().any(|node| same(&node));
-        require(!found, format!("{} also stands as a number in the kernel and may mean the block size", self.value))?;
+        // Its neighbours and its square may be made from it: a tile's border, the threads of a block.
+        let kin = [self.value, self.value - 1, self.value + 1, self.value + 2, self.value * self.value];
+        let numbers =
+            of_kind(node, "number_literal").into_iter().filter_map(|number| constant::literal(code.of(number)));
+        match numbers.into_iter().find(|number| kin.contains(number)) {
+            Some(number) if number == self.value => {
+                return ruled_out(format!(
+                    "{number} also stands as a number in the kernel and may mean the block size"
+                ));
+            }
+            Some(number) => return ruled_out(format!("{number} in the kernel may be made from `{}`", self.label)),
+            None => {}
+        }
         let twins = of_kind(node, "identifier").into_iter().filter(|node| !self.names.contains(&code.of(*node)));
         let mut twins = twins.filter_map(|node| constant::find(code, code.of(node), node));
         match twins.find(|other| other.value == self.value) {
@@ -140,6 +150,13 @@ impl<'c> Knob<'c> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether every array of fixed size in LDS follows the knob.
+    pub(crate) fn sizes_arrays(&self, code: &Code, function: Node<'_>) -> bool {
+        let shared = of_kind(function, "declaration").into_iter().filter(|node| code.of(*node).contains("__shared__"));
+        let fixed = shared.filter(|node| !code.of(*node).contains("extern"));
+        fixed.into_iter().all(|node| self.names.iter().any(|name| code.mentions(node, name)))
     }
 
     /// Checks that the host's code holds no `/ 256` or `+ 255` that would not follow.

@@ -53,7 +53,10 @@ fn check_users(code: &Code, knob: &Knob<'_>) -> Result<bool, Refusal> {
             continue;
         }
         knob.check_numbers(code, kernel.body)?;
+        check_comparisons(code, &kernel)?;
         check_callees(code, &kernel, knob)?;
+        // A smaller block uses less of an array; a larger one may reach past its end.
+        may_grow &= knob.sizes_arrays(code, kernel.node);
         for launch in &launches {
             check_launch(code, launch, knob)?;
             knob.check_divisions(code, around(launch.node, &["function_definition"]).unwrap_or(launch.node))?;
@@ -84,6 +87,26 @@ fn check_launch(code: &Code, launch: &Launch<'_>, knob: &Knob<'_>) -> Result<(),
     require(follows, "the dynamic shared memory of a launch does not follow the block size")
 }
 
+/// Checks that the thread's number is compared with no number that a smaller block would not reach.
+fn check_comparisons(code: &Code, function: &Kernel<'_>) -> Result<(), Refusal> {
+    let is_large = |node: Node<'_>| constant::value(code, node).is_some_and(|value| value > 32);
+    for comparison in of_kind(function.body, "binary_expression") {
+        let part = |name: &str| comparison.child_by_field_name(name);
+        let Some(((left, right), operator)) = part("left").zip(part("right")).zip(part("operator")) else { continue };
+        let compares = ["<", ">", "<=", ">=", "==", "!=", "%", "/"].contains(&code.of(operator));
+        let is_fixed = right.kind() == "number_literal" && is_large(right);
+        let by_number = is_fixed && is_thread(code, function, left);
+        require(!(compares && by_number), format!("`{}` counts on a number of threads", code.of(comparison)))?;
+    }
+    Ok(())
+}
+
+/// Whether an expression is the thread's number in its block itself.
+fn is_thread(code: &Code, function: &Kernel<'_>, node: Node<'_>) -> bool {
+    let value = code.local(function.body, code.of(node)).and_then(|local| local.value);
+    code.of(node) == "threadIdx.x" || value.is_some_and(|value| code.of(value) == "threadIdx.x")
+}
+
 /// Functions of the file that know their thread may be given arrays in LDS, and nothing of global memory.
 fn check_callees(code: &Code, kernel: &Kernel<'_>, knob: &Knob<'_>) -> Result<(), Refusal> {
     let params = code.params(kernel);
@@ -96,6 +119,8 @@ fn check_callees(code: &Code, kernel: &Kernel<'_>, knob: &Knob<'_>) -> Result<()
         let called = call.child_by_field_name("function").map_or("", |function| code.of(function));
         let Some(function) = numbering::function_with_threads(code, called) else { continue };
         knob.check_numbers(code, function)?;
+        let body = function.child_by_field_name("body").ok_or(Refusal::NotHere)?;
+        check_comparisons(code, &Kernel { name: called, node: function, body })?;
         let arguments = call.child_by_field_name("arguments").ok_or(Refusal::NotHere)?;
         let global = of_kind(arguments, "identifier").into_iter().find(|name| is_pointer(code.of(*name)));
         if let Some(global) = global {

@@ -46,6 +46,7 @@ fn is_launched_by(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
 /// Checks that a kernel and its launches follow the constant, and says whether it sets the block.
 fn check_user(code: &Code, kernel: &Kernel<'_>, knob: &Knob<'_>) -> Result<bool, Refusal> {
     knob.check_numbers(code, kernel.body)?;
+    require(knob.sizes_arrays(code, kernel.node), format!("an array in LDS does not follow `{}`", knob.label))?;
     let launches = code.launches_of(kernel.name);
     require(!launches.is_empty(), "a kernel that uses it is not known to be launched by this file alone")?;
     let mut sets_block = false;
