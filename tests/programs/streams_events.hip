@@ -55,6 +55,9 @@ int main() {
     CHECK(hipEventRecord(start, a) == hipErrorInvalidHandle);
     HIP_OK(hipStreamDestroy(a));
     CHECK(hipStreamSynchronize(a) == hipErrorInvalidHandle);
+    (void)hipGetLastError();
+    set<<<1, 1, 0, a>>>(cell.get(), 4); // not launched
+    CHECK(hipGetLastError() == hipErrorInvalidHandle && cell.values()[0] == 123);
     CHECK(hipStreamDestroy(nullptr) == hipErrorInvalidHandle);
     (void)hipGetLastError();
     HIP_OK(hipEventDestroy(stop));

@@ -49,7 +49,6 @@ using namespace ks;
 extern "C" {
 
 void ks_register_kernel(const void *address, PointerLaunch how) {
-    how.kernel = ks_kernel_name(nullptr, how.kernel);
     Registry &all = registry();
     const std::lock_guard<std::mutex> lock(all.mutex);
     all.kernels[address] = how;

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "pool.h"
 #include "report.h"
+#include "streams.h"
 #include "worker.h"
 #include <atomic>
 #include <cxxabi.h>
@@ -151,6 +152,9 @@ extern "C" __attribute__((visibility("default"))) hipError_t ks_launch(const Lau
     }
     if (const hipError_t error = validate(launch); error != hipSuccess) {
         return remember(error);
+    }
+    if (const hipError_t error = check_stream(launch.stream); error != hipSuccess) {
+        return error;
     }
     static std::mutex one_at_a_time;
     const std::lock_guard<std::mutex> lock(one_at_a_time);

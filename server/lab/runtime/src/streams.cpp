@@ -112,6 +112,12 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned fla
     const hipError_t error = check(stream);
     return error != hipSuccess ? error : check(event);
 }
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t, unsigned flags) {
+    if (pointer == nullptr || flags == 0 || flags > (hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle)) {
+        return remember(hipErrorInvalidValue);
+    }
+    return check(stream);
+}
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags) {
     if (flags == nullptr) {
         return remember(hipErrorInvalidValue);
@@ -179,6 +185,9 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
     clock_gettime(CLOCK_MONOTONIC, &event->at);
     event->recorded = true;
     return hipSuccess;
+}
+hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
+    return flags == 0 ? hipEventRecord(event, stream) : remember(hipErrorInvalidValue);
 }
 hipError_t hipEventSynchronize(hipEvent_t event) { return check(event); }
 hipError_t hipEventQuery(hipEvent_t event) { return check(event); }

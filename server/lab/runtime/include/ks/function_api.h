@@ -27,9 +27,11 @@ hipError_t launch_with_pointers(void (*kernel)(P...), const char *name, dim3 gri
 
 /// The address of a kernel, usable wherever the API takes one as `const void *`. `reinterpret_cast<const void *>(k)`
 /// would lose the parameters' types, which a launch needs; this remembers them.
-template <class... P> void *kernel_pointer(void (*kernel)(P...), const char *name) {
+template <class ConstantQuestion, class... P>
+void *kernel_pointer(const ConstantQuestion &constant, void (*kernel)(P...), const char *text) {
+    using C = decltype(answer<ConstantQuestion, NoConstant>(constant));
     void *address = reinterpret_cast<void *>(kernel);
-    ks_register_kernel(address, {name, [](const void *kernel, dim3 grid, dim3 block, void **arguments,
+    ks_register_kernel(address, {constant_name<C>(text), [](const void *kernel, dim3 grid, dim3 block, void **arguments,
                                           size_t shared_bytes, hipStream_t stream) {
                                      return launch_with_pointers(
                                          reinterpret_cast<void (*)(P...)>(const_cast<void *>(kernel)), nullptr, grid,
@@ -41,7 +43,9 @@ template <class... P> void *kernel_pointer(void (*kernel)(P...), const char *nam
 } // namespace ks
 
 /// `reinterpret_cast<const void *>(kernel)`, with the kernel in parentheses.
-#define KS_KERNEL_POINTER(kernel) ::ks::kernel_pointer(kernel, #kernel)
+#define KS_KERNEL_POINTER(kernel)                                                                                      \
+    ::ks::kernel_pointer([&](auto ks_probe) -> decltype(ks_probe.template constant<kernel>()) { return {}; }, kernel,  \
+                         #kernel)
 
 extern "C" {
 /// `function` comes from KS_KERNEL_POINTER; any other is hipErrorInvalidDeviceFunction and told as a fault.

@@ -119,6 +119,14 @@ KS_REFUSE(hipImportExternalSemaphore, KS_INTEROP)
 KS_REFUSE(hipGraphicsGLRegisterBuffer, KS_INTEROP)
 KS_REFUSE(hipGraphicsMapResources, KS_INTEROP)
 
+#define KS_PROFILER "control of a profiler"
+KS_REFUSE(hipProfilerStart, KS_PROFILER)
+KS_REFUSE(hipProfilerStop, KS_PROFILER)
+
+#define KS_RANGES "attributes of memory ranges"
+KS_REFUSE(hipMemRangeGetAttribute, KS_RANGES)
+KS_REFUSE(hipMemRangeGetAttributes, KS_RANGES)
+
 #define KS_STREAM_VALUES "stream memory operations"
 KS_REFUSE(hipStreamWaitValue32, KS_STREAM_VALUES)
 KS_REFUSE(hipStreamWaitValue64, KS_STREAM_VALUES)

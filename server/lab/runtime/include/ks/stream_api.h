@@ -13,6 +13,8 @@ hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
+/// Managed memory is reachable from everywhere anyway.
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t bytes = 0, unsigned flags = hipMemAttachSingle);
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags);
 hipError_t hipStreamGetPriority(hipStream_t stream, int *priority);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
@@ -21,6 +23,7 @@ hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void *use
 
 hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags);
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
+hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream = nullptr, unsigned flags = 0);
 hipError_t hipEventSynchronize(hipEvent_t event);
 hipError_t hipEventQuery(hipEvent_t event);
 /// Milliseconds on the host's monotonic clock between two recorded events.
