@@ -22,14 +22,25 @@ double median(std::vector<double> values) {
     return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
 }
 
-// Half width of the distribution-free 95% interval of the median, or infinity for fewer than six values.
-double half_width(std::vector<double> values) {
-    if (values.size() < 6) return INFINITY;
-    std::sort(values.begin(), values.end());
+// Half width of the interval that the lab will compute from the signed ranks of these log-ratios, at 99%; infinity for
+// fewer than two batches.
+double half_width(const std::vector<double>& values) {
+    if (values.size() < 2 * batch) return INFINITY;
+    std::vector<double> averages;
+    for (size_t first = 0; first < values.size(); first++) {
+        for (size_t second = first; second < values.size(); second++) {
+            averages.push_back(0.5 * (values[first] + values[second]));
+        }
+    }
     const double count = static_cast<double>(values.size());
-    const double rank = std::max(0.0, std::floor(count / 2 - 0.98 * std::sqrt(count)) - 1);
-    const size_t low = static_cast<size_t>(rank);
-    return 0.5 * (values[values.size() - 1 - low] - values[low]);
+    const double deviation = std::sqrt(count * (count + 1) * (2 * count + 1) / 24);
+    const double rank = static_cast<double>(averages.size()) / 2 - 2.576 * deviation - 0.5;
+    const auto low = averages.begin() + static_cast<std::ptrdiff_t>(std::max(0.0, rank));
+    const auto high = averages.end() - 1 - (low - averages.begin());
+    std::nth_element(averages.begin(), high, averages.end());
+    const double top = *high;
+    std::nth_element(averages.begin(), low, averages.end());
+    return 0.5 * (top - *low);
 }
 
 }  // namespace
