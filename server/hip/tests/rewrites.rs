@@ -76,13 +76,22 @@ fn dynamic_shared_memory_becomes_a_macro() {
         ("void f() { extern __shared__ float x[]; }", "void f() { KS_DYNAMIC_SHARED((  float ), x); }"),
         (
             "extern __shared__ __align__(16) unsigned char x[ ];",
-            "KS_DYNAMIC_SHARED_GLOBAL((  __align__(16) unsigned char ), x );",
+            "KS_DYNAMIC_SHARED_GLOBAL((  __align__(16) unsigned char ), x) ;",
         ),
         (
             "namespace a::b { extern \"C\" { extern __shared__ int x[]; } void f() { extern __shared__ int y[]; } }",
             "namespace a::b { extern \"C\" { KS_DYNAMIC_SHARED_GLOBAL((  int ), x); } void f() { KS_DYNAMIC_SHARED((  int ), y); } }",
         ),
+        (
+            "void f() { extern __shared__ float x[][33]; }",
+            "void f() { KS_DYNAMIC_SHARED((__typeof__(  float [33])), x); }",
+        ),
+        (
+            "void f() { extern __shared__ float x[4][8]; }",
+            "void f() { KS_DYNAMIC_SHARED((__typeof__(  float [8])), x); }",
+        ),
         ("__shared__ int y[4];", "__shared__ int y[4];"),
+        ("extern __shared__ int y;", "extern __shared__ int y;"),
     ] {
         check(code, expect);
     }

@@ -214,14 +214,21 @@ fn dynamic_declaration(code: &Code, whole: &Range<usize>, declarator: &Range<usi
     let name = declarator.start;
     let dropped = (whole.start..name).filter(|&at| matches!(code.word(at), "extern" | "__shared__"));
     let mut edits: Vec<Edit> = dropped.map(|at| Edit::replace(code.bytes(&(at..at + 1)), "")).collect();
+    if code.word(name + 1) != "[" {
+        return Vec::new();
+    }
+    // Of `T x[][33]` the element is the row: `T[33]`.
+    let first_end = code.close(name + 1).map_or(name + 1, |close| close + 1);
+    let row = code.slice(&(first_end..declarator.end)).replace(['\n', '\r', '\\'], " ");
+    let (before, after) = if row.is_empty() { ("", String::new()) } else { ("__typeof__(", format!("{row})")) };
     if let Some(first) = edits.first_mut() {
         let global = !in_macro && outside_functions(code, whole.start);
-        first.text = if global { "KS_DYNAMIC_SHARED_GLOBAL((" } else { "KS_DYNAMIC_SHARED((" }.to_owned();
+        let called = if global { "KS_DYNAMIC_SHARED_GLOBAL((" } else { "KS_DYNAMIC_SHARED((" };
+        first.text = format!("{called}{before}");
     }
-    edits.push(Edit::insert(code.bytes(&(name..name + 1)).start, "), "));
-    let brackets = (name + 1..declarator.end).filter(|&at| matches!(code.word(at), "[" | "]"));
-    edits.extend(
-        brackets.map(|at| Edit::replace(code.bytes(&(at..at + 1)), if code.word(at) == "]" { ")" } else { "" })),
-    );
+    edits.push(Edit::insert(code.bytes(&(name..name + 1)).start, format!("{after}), ")));
+    for at in name + 1..declarator.end {
+        edits.push(Edit::replace(code.bytes(&(at..at + 1)), if at == name + 1 { ")" } else { "" }));
+    }
     edits
 }
