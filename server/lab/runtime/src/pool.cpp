@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <linux/futex.h>
+#include <mutex>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <system_error>
@@ -24,7 +25,6 @@ constexpr int kSpins = 2000;
 class Signal {
   public:
     unsigned get() const { return value_.load(std::memory_order_acquire); }
-    void set(unsigned value) { value_.store(value, std::memory_order_release); }
     /// Changes it without waking anybody; returns what it was.
     unsigned add(int change) { return value_.fetch_add(static_cast<unsigned>(change), std::memory_order_acq_rel); }
     void wake_all() { call(FUTEX_WAKE_PRIVATE, INT32_MAX); }
@@ -61,10 +61,12 @@ class Pool {
             return;
         }
         start_threads(threads - 1);
-        running_.set(started_);
+        set_open(true);
         round_.add(1);
         round_.wake_all();
         work();
+        // A thread that has not woken up until now has nothing to do any more, and is not waited for.
+        set_open(false);
         for (unsigned left; (left = running_.get()) != 0;) {
             running_.wait_while(left);
         }
@@ -103,7 +105,19 @@ class Pool {
         end_launch();
     }
 
+    void set_open(bool open) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        open_ = open;
+    }
+
     void work_and_tell() {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (!open_) {
+                return;
+            }
+            running_.add(1);
+        }
         work();
         if (running_.add(-1) == 1) {
             running_.wake_all();
@@ -113,6 +127,8 @@ class Pool {
     const Launch *launch_ = nullptr;
     uint64_t blocks_ = 0, piece_ = 1;
     unsigned started_ = 0;
+    std::mutex mutex_;
+    bool open_ = false; ///< whether threads may still join the launch under way
     alignas(64) std::atomic<uint64_t> next_{0};
     alignas(64) Signal round_;   ///< counts launches
     alignas(64) Signal running_; ///< threads that still work on this one
