@@ -4,8 +4,10 @@
 //! beside each rewrite hold. A change keeps the results except for rounding; a place where that cannot be seen from the
 //! text is ruled out, with the reason. What a change is worth only the lab says.
 //!
-//! - `entry` is the format of the files; `template` carries out those that are data alone; `rewrites` lists the others.
-//! - `code`, `constant`, `block`, `loops` and `threads` answer what conditions ask about a text.
+//! - `entry` is the format of the files (queries/catalog/README.md); `template` carries out those that are data alone,
+//!   `rewrites` lists the others, and `place` is what both work on.
+//! - `code`, `constant`, `block`, `knob`, `loops`, `threads`, `numbering`, `floats` and `trees` answer what conditions ask.
+//! - `stretches` parts a kernel at its barriers and prints it with several items a thread.
 
 mod block;
 mod code;
@@ -183,6 +185,11 @@ impl Catalog {
     }
 }
 
+/// Captured code may run over several lines; what is shown in lists does not.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn not_there(key: &str, ruled_out: &[RuledOut]) -> String {
     let name = key.split(':').next().unwrap_or(key);
     match ruled_out.iter().find(|ruling| ruling.name == name) {
@@ -222,7 +229,7 @@ impl Loaded {
                 Err(Refusal::NotHere) => {}
                 Err(Refusal::RuledOut(reason)) => {
                     let (name, kernel) = (self.entry.name.clone(), kernel.name.to_owned());
-                    let new = RuledOut { name, kernel, reason };
+                    let new = RuledOut { name, kernel, reason: on_one_line(&reason) };
                     if !ruled_out.contains(&new) {
                         ruled_out.push(new);
                     }
@@ -232,7 +239,7 @@ impl Loaded {
     }
 
     fn found(&self, place: &Place<'_>, offer: Offer) -> Found {
-        let fill = |text: &str| place.fill(text, &offer.words);
+        let fill = |text: &str| on_one_line(&place.fill(text, &offer.words));
         let hypothesis = Hypothesis {
             key: format!("{}:{}", self.entry.name, offer.site),
             kernel: place.owner.name.to_owned(),
