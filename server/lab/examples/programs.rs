@@ -35,5 +35,9 @@ fn try_one(cpu: &Cpu, file: &Path) -> Result<String, LabError> {
     let program = cpu.build_program(&source, &clangd::options_for(&source.path)?, &cancel)?;
     let outcome = program::run(cpu, &program, &RunOptions::new(Duration::from_secs(60)), &cancel)?;
     let launches: usize = outcome.launches.iter().map(|group| group.nanoseconds.len()).sum();
-    Ok(format!("right, {launches} launches of {} groups in {:.2} s", outcome.launches.len(), outcome.wall.as_secs_f64()))
+    Ok(format!(
+        "right, {launches} launches of {} groups in {:.2} s",
+        outcome.launches.len(),
+        outcome.wall.as_secs_f64()
+    ))
 }

@@ -187,8 +187,7 @@ mod tests {
         let mut found = Headers::new(&[root.join("given")]);
         found.put(root.join("project/a/up.h"), "#include \"given.h\"\n".into());
         found.follow(&source, text);
-        let names: Vec<_> =
-            found.texts.keys().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap()).collect();
+        let names: Vec<_> = found.texts.keys().map(|path| path.strip_prefix(root).unwrap().to_str().unwrap()).collect();
         let expected = [
             "given/far.h",
             "given/given.h",
