@@ -1,4 +1,5 @@
 //! Bad input: a clear error with the right exit status, in bounded time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod program;
 
