@@ -118,3 +118,38 @@ fn an_inferred_benchmark_runs_as_it_is() {
     let with = run.program(["time", "vector_add.hip"]);
     assert_eq!((with.status, with.stderr.contains("note:")), (0, false), "{with:?}");
 }
+
+#[test]
+fn an_open_header_is_timed_through_the_program_that_its_benchmark_file_names() {
+    let run = Run::in_folder();
+    run.file(
+        "scale.hpp",
+        "#pragma once\n#include <hip/hip_runtime.h>\n\
+         __global__ void scale(float *x, int n) {\n\
+         int i = blockIdx.x * blockDim.x + threadIdx.x;\n if (i < n) x[i] *= 2.0f;\n}\n",
+    );
+    run.file(
+        "app.hip",
+        "#include \"scale.hpp\"\n#include <cstdio>\n#include <cstdlib>\n\
+         int main(int argc, char **argv) {\n\
+         int n = argc > 1 ? std::atoi(argv[1]) : 0;\n if (n < 1) return 4;\n\
+         float *x = nullptr;\n hipMallocManaged(&x, n * sizeof(float));\n\
+         for (int i = 0; i < n; ++i) x[i] = i;\n\
+         scale<<<(n + 63) / 64, 64>>>(x, n);\n hipDeviceSynchronize();\n\
+         std::printf(\"%d items, last %g\\n\", n, x[n - 1]);\n return x[n - 1] == 2.0f * (n - 1) ? 0 : 5;\n}\n",
+    );
+    run.file("scale.bench.toml", "[program]\nmain = \"app.hip\"\nargs = [\"4096\"]\ncheck_args = [\"128\"]\n");
+
+    let checked = run.program(["check", "scale.hpp", "--output"]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    assert!(checked.stdout.contains("128 items, last 254"), "the check takes its own arguments: {checked:?}");
+    let timed = run.program(["time", "scale.hpp", "--json"]);
+    assert_eq!(timed.status, 0, "{timed:?}");
+    assert_eq!(timed.json()["kernels"][0]["shape"], "grid 64x1x1 block 64x1x1", "{timed:?}");
+
+    // What is built is the open text in the header's place.
+    run.file("scale.hpp", run.read("scale.hpp").replace("2.0f", "3.0f"));
+    let wrong = run.program(["check", "scale.hpp"]);
+    assert_eq!(wrong.status, 1, "{wrong:?}");
+    assert!(wrong.stderr.contains("exit status 5"), "{wrong:?}");
+}

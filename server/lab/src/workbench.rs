@@ -60,10 +60,29 @@ pub struct WorkbenchOptions {
 
 /// How the source is fed.
 enum Feed {
-    /// It has a `main`, run with these arguments.
-    Program(Vec<String>),
+    /// It has a `main`, or is part of a program that has.
+    Program(Arguments),
     /// A benchmark file calls into it.
     Benchmark(Box<Benchmark>),
+}
+
+/// What a program is run with.
+#[derive(Clone, Debug, Default)]
+struct Arguments {
+    timing: Vec<String>,
+    /// Often smaller ones.
+    check: Vec<String>,
+}
+
+impl Arguments {
+    fn same(arguments: Vec<String>) -> Self {
+        Self { check: arguments.clone(), timing: arguments }
+    }
+
+    fn of(program: &benchmark::Program) -> Self {
+        let check = program.check_args.as_ref().unwrap_or(&program.args).clone();
+        Self { timing: program.args.clone(), check }
+    }
 }
 
 /// A source, how it is fed, and the device.
@@ -163,7 +182,8 @@ impl Workbench {
     pub fn check(&self, build: &Build, cancel: &Cancel) -> Result<String, LabError> {
         match (&self.feed, &build.program) {
             (Feed::Program(arguments), Some(built)) => {
-                program::run(&self.cpu, built, &self.run_options(arguments), cancel).map(|outcome| outcome.stdout)
+                program::run(&self.cpu, built, &self.run_options(&arguments.check), cancel)
+                    .map(|outcome| outcome.stdout)
             }
             (Feed::Benchmark(benchmark), _) => {
                 let sampling = Sampling {
@@ -186,7 +206,7 @@ impl Workbench {
         let _turn = self.turn(cancel)?;
         match (&self.feed, &build.program) {
             (Feed::Program(arguments), Some(built)) => {
-                program::time(&self.cpu, built, &self.run_options(arguments), sampling, cancel)
+                program::time(&self.cpu, built, &self.run_options(&arguments.timing), sampling, cancel)
             }
             (Feed::Benchmark(benchmark), _) => {
                 self.bench(benchmark, |bench| bench.time(&build.source, sampling, cancel))
@@ -209,7 +229,7 @@ impl Workbench {
         let _turn = self.turn(cancel)?;
         match (&self.feed, &baseline.program, &candidate.program) {
             (Feed::Program(arguments), Some(old), Some(new)) => {
-                program::compare(&self.cpu, old, new, &self.run_options(arguments), sampling, cancel)
+                program::compare(&self.cpu, old, new, &self.run_options(&arguments.timing), sampling, cancel)
             }
             (Feed::Benchmark(benchmark), ..) => {
                 self.bench(benchmark, |bench| bench.compare(&baseline.source, &candidate.source, sampling, cancel))
@@ -253,7 +273,7 @@ impl Found {
         Self { feed: Feed::Benchmark(Box::new(benchmark)), inferred, compile: CompileOptions::default() }
     }
 
-    fn program(arguments: Vec<String>, compile: CompileOptions) -> Self {
+    fn program(arguments: Arguments, compile: CompileOptions) -> Self {
         Self { feed: Feed::Program(arguments), inferred: false, compile }
     }
 }
@@ -268,12 +288,12 @@ fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabEr
         if benchmark.entry.is_some() && arguments.is_none() {
             return Ok(Found::benchmark(benchmark, false));
         }
-        let arguments = arguments.unwrap_or_else(|| benchmark.program.args.clone());
+        let arguments = arguments.map_or_else(|| Arguments::of(&benchmark.program), Arguments::same);
         return Ok(Found::program(arguments, program_options(&benchmark)));
     }
     let syntax = Syntax::parse(source.text.clone());
     if syntax.functions().iter().any(|function| function.name == "main") {
-        return Ok(Found::program(arguments.unwrap_or_default(), CompileOptions::default()));
+        return Ok(Found::program(Arguments::same(arguments.unwrap_or_default()), CompileOptions::default()));
     }
     if syntax.kernels().is_empty() {
         return Err(LabError::Usage(format!(
@@ -300,6 +320,7 @@ fn program_options(benchmark: &Benchmark) -> CompileOptions {
     CompileOptions {
         include_folders: benchmark.program.includes.clone(),
         defines: benchmark.program.defines.clone(),
+        main: benchmark.program.main.clone(),
         ..CompileOptions::default()
     }
 }
