@@ -17,12 +17,13 @@ cargo run --quiet --release --locked -p hip-syntax --example did_change
 
 echo
 echo "## From command to verdict (program that runs for less than a second; second call finds the build in the cache)"
-sample=tests/programs/vector_add.hip
-for label in "first call" "built before" "built before" "built before"; do
-  begin=$(date +%s.%N)
-  "$binary" time "$sample" >/dev/null
-  end=$(date +%s.%N)
-  printf 'time %s, %s: %.2f s\n' "$sample" "$label" "$(awk "BEGIN { print $end - $begin }")"
+for sample in tests/programs/vector_add.hip tests/benchmarks/sgemm.hip; do
+  for label in "first call" "built before" "built before" "built before"; do
+    begin=$(date +%s.%N)
+    "$binary" time "$sample" >/dev/null
+    end=$(date +%s.%N)
+    printf 'time %s, %s: %.2f s\n' "$sample" "$label" "$(awk "BEGIN { print $end - $begin }")"
+  done
 done
 
 echo
