@@ -1,7 +1,6 @@
 //! `evolve FILE`: generations of experiments in the terminal, or as JSON lines.
 
 mod lines;
-mod progress;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use scientist::run::{RunError, RunRequest, Settings};
 use serde_json::{Value, json};
 
 use super::context::read_source;
+use super::progress::Progress;
 use super::provider::Provider;
 use super::subject::{Subject, SubjectArgs, seconds};
 use super::{CliError, Context};
@@ -202,14 +202,14 @@ fn run_error(error: RunError) -> CliError {
 /// Tells events as they come, and the last one when the best version is written.
 struct Teller<'a> {
     context: &'a Context,
-    progress: progress::Progress,
+    progress: Progress,
     finished: Option<Finished>,
     broken: Option<CliError>,
 }
 
 impl<'a> Teller<'a> {
     fn new(context: &'a Context) -> Self {
-        Self { context, progress: progress::Progress::new(context), finished: None, broken: None }
+        Self { context, progress: Progress::new(context), finished: None, broken: None }
     }
 
     fn tell(&mut self, event: Event) {
@@ -221,7 +221,12 @@ impl<'a> Teller<'a> {
             }
             event if self.context.json() => self.context.print_json(&event),
             event => {
-                self.progress.show(&event);
+                if let Event::Working { generation, doing } = &event {
+                    self.progress.say(match generation {
+                        0 => doing.clone(),
+                        generation => format!("generation {generation}: {doing}"),
+                    });
+                }
                 match lines::line(&event) {
                     Some(line) => self.progress.suspend(|| self.context.print(&line)),
                     None => Ok(()),

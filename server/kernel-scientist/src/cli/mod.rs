@@ -14,6 +14,7 @@ mod evolve;
 mod figures;
 mod history;
 mod kernels;
+mod progress;
 mod provider;
 mod report;
 mod subject;
