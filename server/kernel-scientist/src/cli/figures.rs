@@ -2,17 +2,21 @@
 
 use lab::{Figure, SpeedRatio};
 
+/// Widest line of running text.
+const WIDTH: usize = 80;
+
 /// A time in the unit that fits it, three significant digits: `412 us`, `1.23 ms`.
 pub fn time(nanoseconds: f64) -> String {
     let (value, unit) = match nanoseconds {
-        t if t < 1e3 => (t, "ns"),
-        t if t < 1e6 => (t / 1e3, "us"),
-        t if t < 1e9 => (t / 1e6, "ms"),
-        t => (t / 1e9, "s"),
+        t if t < 999.5 => (t, "ns"),
+        t if t < 999.5e3 => (t / 1e3, "us"),
+        t if t < 999.5e6 => (t / 1e6, "ms"),
+        t if t < 1e15 => (t / 1e9, "s"),
+        _ => return "unknown".into(),
     };
-    let digits = if value < 10.0 {
+    let digits = if value < 9.995 {
         2
-    } else if value < 100.0 {
+    } else if value < 99.95 {
         1
     } else {
         0
@@ -20,15 +24,67 @@ pub fn time(nanoseconds: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A time with half of its interval's width as a share of it: `412 us ±0.4%`.
+/// A time with half of its interval's width as a share of it: `412 us ±0.4%`. An interval as wide as the time itself
+/// says nothing: `412 us (spread unknown)`.
 pub fn figure(figure: &Figure) -> String {
-    let half = (figure.high_ns - figure.low_ns) / 2.0 / figure.median_ns.max(f64::MIN_POSITIVE) * 100.0;
-    format!("{} ±{half:.1}%", time(figure.median_ns))
+    spread(figure.median_ns, figure.low_ns, figure.high_ns)
 }
 
-/// A speed ratio with its 99% interval: `1.82x [1.80, 1.85]`.
+/// The same as [`figure`] from its parts.
+pub fn spread(median_ns: f64, low_ns: f64, high_ns: f64) -> String {
+    let half = (high_ns - low_ns) / 2.0 / median_ns.max(f64::MIN_POSITIVE) * 100.0;
+    if half < 100.0 {
+        format!("{} ±{half:.1}%", time(median_ns))
+    } else {
+        format!("{} (spread unknown)", time(median_ns))
+    }
+}
+
+/// A speed ratio with its 99% interval: `1.82x [1.80, 1.85]`; `1.82x (above 1.20x)` where an end is open, and
+/// `1.82x (interval unknown)` where both are.
 pub fn speed(speed: &SpeedRatio) -> String {
-    format!("{:.2}x [{:.2}, {:.2}]", speed.ratio, speed.low, speed.high)
+    let SpeedRatio { ratio, low, high } = *speed;
+    let ratio = if is_bounded(ratio) { format!("{ratio:.2}x") } else { "unknown".into() };
+    match (low >= 0.001, is_bounded(high)) {
+        (true, true) => format!("{ratio} [{low:.2}, {high:.2}]"),
+        (true, false) if is_bounded(low) => format!("{ratio} (above {low:.2}x)"),
+        (false, true) => format!("{ratio} (below {high:.2}x)"),
+        _ => format!("{ratio} (interval unknown)"),
+    }
+}
+
+/// Whether an end of an interval says anything: too few samples leave it open, at the largest number there is.
+fn is_bounded(ratio: f64) -> bool {
+    ratio.is_finite() && ratio < 1000.0
+}
+
+/// Text in lines that fit a terminal, broken at spaces; lines after the first begin with so many spaces.
+pub fn wrapped(text: &str, hanging: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let indent = line.chars().take_while(|c| *c == ' ').count();
+        out.push_str(&" ".repeat(indent));
+        let mut used = indent;
+        let mut fresh = true;
+        for word in line.split_whitespace() {
+            let width = word.chars().count();
+            if !fresh && used + 1 + width > WIDTH {
+                out.push('\n');
+                out.push_str(&" ".repeat(hanging));
+                used = hanging;
+                fresh = true;
+            }
+            if !fresh {
+                out.push(' ');
+                used += 1;
+            }
+            out.push_str(word);
+            used += width;
+            fresh = false;
+        }
+        out.push('\n');
+    }
+    out
 }
 
 /// Rows as an aligned table, two spaces between the columns; the first row is the heading.
@@ -62,6 +118,50 @@ mod tests {
         {
             assert_eq!(time(nanoseconds), expected);
         }
+    }
+
+    #[test]
+    fn times_round_into_the_next_unit() {
+        for (nanoseconds, expected) in
+            [(999.7, "1.00 us"), (9.996, "10.0 ns"), (99.97, "100 ns"), (f64::MAX, "unknown"), (f64::NAN, "unknown")]
+        {
+            assert_eq!(time(nanoseconds), expected);
+        }
+    }
+
+    #[test]
+    fn open_intervals_are_named_not_printed() {
+        for (low, high, expected) in [
+            (1.8, 1.85, "1.82x [1.80, 1.85]"),
+            (1.2, f64::MAX, "1.82x (above 1.20x)"),
+            (1.2, 1e9, "1.82x (above 1.20x)"),
+            (0.0, 2.5, "1.82x (below 2.50x)"),
+            (1e-20, 2.5, "1.82x (below 2.50x)"),
+            (0.0, f64::MAX, "1.82x (interval unknown)"),
+            (0.0, f64::INFINITY, "1.82x (interval unknown)"),
+            (f64::NAN, f64::NAN, "1.82x (interval unknown)"),
+        ] {
+            assert_eq!(speed(&SpeedRatio { ratio: 1.82, low, high }), expected);
+        }
+        let lost = speed(&SpeedRatio { ratio: f64::MAX, low: f64::MAX, high: f64::MAX });
+        assert_eq!(lost, "unknown (interval unknown)");
+    }
+
+    #[test]
+    fn a_single_sample_has_no_spread() {
+        assert_eq!(spread(1e6, 0.99e6, 1.01e6), "1.00 ms ±1.0%");
+        assert_eq!(spread(1e6, 0.0, 2e6), "1.00 ms (spread unknown)");
+        assert_eq!(spread(1e6, 0.0, f64::MAX), "1.00 ms (spread unknown)");
+    }
+
+    #[test]
+    fn long_lines_break_at_spaces_and_keep_their_indent() {
+        let text = format!("  {}end\nshort\n", "word ".repeat(16));
+        let broken = wrapped(&text, 4);
+        assert_eq!(broken, format!("  {}word\n    word end\nshort\n", "word ".repeat(14)));
+        assert!(broken.lines().all(|line| line.chars().count() <= WIDTH));
+        let unbreakable = "x".repeat(100);
+        assert_eq!(wrapped(&unbreakable, 4), format!("{unbreakable}\n"));
     }
 
     #[test]

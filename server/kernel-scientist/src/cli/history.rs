@@ -1,5 +1,6 @@
 //! `history FILE`: what was measured before, kernel by kernel.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use hip_syntax::Syntax;
@@ -114,12 +115,11 @@ fn text(args: &HistoryArgs, answer: &Answer) -> String {
         let mut rows =
             vec![["when (UTC)", "device", "shape", "median", "speed", "code", "hypothesis"].map(String::from).to_vec()];
         rows.extend(kernel.measurements.iter().map(|row| {
-            let half = (row.high_ns - row.low_ns) / 2.0 / row.median_ns.max(f64::MIN_POSITIVE) * 100.0;
             vec![
                 super::report::moment::utc(row.at_ms),
                 row.device.clone(),
                 row.shape.clone(),
-                format!("{} ±{half:.1}%", figures::time(row.median_ns)),
+                figures::spread(row.median_ns, row.low_ns, row.high_ns),
                 match (row.ratio, row.verdict) {
                     (Some(ratio), Some(verdict)) => format!("{ratio:.2}x {verdict}"),
                     _ => String::new(),
@@ -129,6 +129,10 @@ fn text(args: &HistoryArgs, answer: &Answer) -> String {
             ]
         }));
         out.push_str(&figures::table(&rows));
+        let notes: BTreeSet<_> = kernel.measurements.iter().map(|row| (&row.device, &row.device_note)).collect();
+        for (device, note) in notes.into_iter().filter(|(_, note)| !note.is_empty()) {
+            out.push_str(&format!("  {device}: {note}\n"));
+        }
     }
     if out.is_empty() {
         out = format!("{}: no kernel (no __global__ function)\n", args.file.display());

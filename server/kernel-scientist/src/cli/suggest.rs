@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use scientist::catalog::Catalog;
-use scientist::stages::Hypothesis;
+use scientist::stages::{GainRange, Hypothesis};
 use serde::Serialize;
 
 use super::context::read_source;
 use super::provider::Provider;
-use super::{CliError, Context};
+use super::{CliError, Context, figures};
+
+/// Column of what is said of a hypothesis.
+const INDENT: usize = 6;
 
 /// Arguments of `suggest`.
 #[derive(Debug, clap::Args)]
@@ -57,17 +60,19 @@ fn text(args: &SuggestArgs, hypotheses: &[Hypothesis]) -> String {
             kernel = &hypothesis.kernel;
             out.push_str(&format!("{kernel} (rule-based)\n"));
         }
-        out.push_str(&format!(
-            "  line {:<4} {}\n            expected {:+.0}% to {:+.0}% on MI300, innovation {}/100, key {}\n            {}\n            source: {}\n",
-            hypothesis.line,
-            hypothesis.title,
-            hypothesis.gain.min_percent,
-            hypothesis.gain.max_percent,
-            hypothesis.innovation,
-            hypothesis.key,
-            hypothesis.reason,
-            hypothesis.source
-        ));
+        let GainRange { min_percent, max_percent } = hypothesis.gain;
+        out.push_str(&figures::wrapped(&format!("  line {}: {}\n", hypothesis.line, hypothesis.title), INDENT));
+        for text in [
+            format!(
+                "expected {min_percent:+.0}% to {max_percent:+.0}% on MI300, innovation {}/100",
+                hypothesis.innovation
+            ),
+            hypothesis.reason.clone(),
+            format!("source: {}", hypothesis.source),
+            format!("key: {}", hypothesis.key),
+        ] {
+            out.push_str(&figures::wrapped(&format!("{:INDENT$}{text}", ""), INDENT));
+        }
     }
     out
 }

@@ -179,7 +179,10 @@ fn text(args: &TimeArgs, report: &TimeReport, comparison: Option<&Comparison>) -
             timing.name.clone(),
             timing.shape.clone(),
             figures::time(figure.median_ns),
-            format!("{} .. {}", figures::time(figure.low_ns), figures::time(figure.high_ns)),
+            match figure.samples.len() {
+                0 | 1 => "unknown".to_owned(),
+                _ => format!("{} .. {}", figures::time(figure.low_ns), figures::time(figure.high_ns)),
+            },
             figure.samples.len().to_string(),
         ]
     }));

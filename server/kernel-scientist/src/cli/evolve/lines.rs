@@ -11,14 +11,16 @@ use scientist::stages::GainRange;
 use similar::TextDiff;
 
 use crate::cli::figures;
+use crate::cli::subject::DEFAULT_DEVICE;
 
 /// An event as a line or a few, with its line feeds; `None` for one that says nothing new to a reader.
 pub(super) fn line(event: &Event) -> Option<String> {
     let text = match event {
         Event::Started { run, resumed, device, provider, seed, .. } => {
             let rule_based = if provider == "catalog" { " (rule-based)" } else { "" };
+            let emulated = if device == DEFAULT_DEVICE { " (CPU emulation, not GPU time)" } else { "" };
             let verb = if *resumed { "goes on" } else { "begins" };
-            format!("run {run} {verb} on {device}, experiments from {provider}{rule_based}, seed {seed}\n")
+            format!("run {run} {verb} on {device}{emulated}, experiments from {provider}{rule_based}, seed {seed}\n")
         }
         Event::Candidate { candidate: 0, times, .. } => {
             let times: Vec<String> =
@@ -33,7 +35,8 @@ pub(super) fn line(event: &Event) -> Option<String> {
             format!("generation {generation} of {of}: {best}\n")
         }
         Event::Selected { base, reference, reason, .. } => {
-            format!("  base {base}, reference {reference}: {reason}\n")
+            let reason = reason.strip_prefix("Rule-based: ").unwrap_or(reason);
+            format!("  from {base}, beside {reference}: {reason}\n")
         }
         Event::Designed { problem: Some(problem), .. } => format!("  no design: {problem}\n"),
         Event::Designed { plans, .. } if plans.is_empty() => "  nothing is left to try here\n".to_owned(),
@@ -41,7 +44,7 @@ pub(super) fn line(event: &Event) -> Option<String> {
         // The event `confirmed` says the same with every shape.
         Event::Experiment { kind: ExperimentKind::Confirmation, .. } => return None,
         Event::Experiment { kind: ExperimentKind::Search, report, outcome, draft, of, .. } => {
-            format!("    {draft}/{of} {report} {}\n", result(outcome))
+            format!("    draft {draft} of {of}: {}: {report}\n", result(outcome))
         }
         Event::Experiment { title, outcome, .. } => format!("  {title}: {}\n", result(outcome)),
         Event::Finding { text, .. } => format!("    learnt: {text}\n"),
@@ -57,7 +60,7 @@ pub(super) fn line(event: &Event) -> Option<String> {
         Event::Paused { message } => format!("paused: {message}\n"),
         Event::Candidate { .. } | Event::Working { .. } | Event::Finished(_) => return None,
     };
-    Some(text)
+    Some(figures::wrapped(&text, if text.starts_with(' ') { 6 } else { 2 }))
 }
 
 /// A plan that will be put to the test, and what it was chosen for.
@@ -87,15 +90,15 @@ fn verdict_line(verdict: Verdict, speed: &SpeedRatio) -> String {
 /// The end: what was found, on which shapes, and the diff that did it.
 pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>) -> String {
     let finished = &ended.finished;
-    let mut out = format!("\n{}\n", headline(finished));
+    let mut out = format!("\n{}", figures::wrapped(&headline(finished), 0));
     if finished.shapes.len() > 1 {
         let rows: Vec<Vec<String>> = finished.shapes.iter().map(shape_row).collect();
         out.push_str(&figures::table(&rows));
     }
     out.push_str(&format!(
-        "{} generations, {} experiments ({} failed), {} in all\n",
-        finished.generations,
-        finished.experiments,
+        "{}, {} ({} failed), {} in all\n",
+        counted(finished.generations, "generation"),
+        counted(finished.experiments, "experiment"),
         finished.failed,
         figures::time(finished.spent_s * 1e9)
     ));
@@ -116,6 +119,11 @@ pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>)
         (None, false) => {}
     }
     out
+}
+
+/// `1 generation`, `2 generations`.
+fn counted(number: u32, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn headline(finished: &Finished) -> String {
