@@ -3,6 +3,7 @@
 set -euo pipefail
 binary=$1
 file=$2
+mkdir -p target
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -16,7 +17,7 @@ echo "== What is worth trying (rule-based)"
 "$binary" suggest "$file"
 echo
 echo "== Experiments"
-"$binary" evolve "$file" --generations 3 --notebook "$work/notebook.db" --out "$work/best.hip"
+"$binary" evolve "$file" --generations 3 --notebook "$work/notebook.db" --out target/demo-best.hip
 "$binary" report "$file" --notebook "$work/notebook.db" >target/demo-report.html
 echo
 echo "The whole run as a page: target/demo-report.html"
