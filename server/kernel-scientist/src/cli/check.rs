@@ -6,6 +6,7 @@ use lab::LabError;
 use serde::Serialize;
 
 use super::context::read_source;
+use super::progress::Progress;
 use super::subject::{Subject, SubjectArgs};
 use super::{CliError, Context};
 
@@ -38,7 +39,10 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let subject = Subject::open(context, &source, &args.subject)?;
     let bench = &subject.workbench;
+    let progress = Progress::new(context);
+    progress.say("building and running");
     let checked = bench.build(&source, &context.cancel).and_then(|build| bench.check(&build, &context.cancel));
+    progress.end();
     let (printed, failure) = match checked {
         Ok(printed) => (printed, None),
         Err(LabError::Code(failure)) => (String::new(), Some(failure)),

@@ -8,6 +8,7 @@ use lab::workbench::{Workbench, WorkbenchOptions};
 use lab::{Comparison, Source, TimeReport};
 use notebook::{KernelFingerprint, MeasuredCode, Notebook, NotebookError};
 
+use super::progress::Progress;
 use super::{CliError, Context};
 use crate::config::Toolchain;
 
@@ -61,7 +62,10 @@ impl Subject {
             timeout: Duration::from_secs_f64(args.timeout),
             memory_bytes: args.memory << 20,
         };
+        let progress = Progress::new(context);
+        progress.say("opening the device; the first time on a machine, its runtime is built");
         let workbench = Workbench::open(source, options, &context.cancel)?;
+        progress.end();
         if let Some(note) = workbench.note() {
             eprintln!("note: {note}");
         }

@@ -8,6 +8,7 @@ use lab::{Comparison, Failure, LabError, TimeReport, Verdict};
 use serde::Serialize;
 
 use super::context::read_source;
+use super::progress::Progress;
 use super::subject::{self, Subject, SubjectArgs, Taken};
 use super::{CliError, Context, figures};
 
@@ -90,13 +91,12 @@ pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
         Err(error) => return Err(error.into()),
     };
     let taken = Taken { notebook, seed: sampling.seed, took: start.elapsed() };
-    let kept = subject::keep(&source, &report, other.as_ref().zip(comparison.as_ref()), taken);
     if context.json() {
         context.print_json(&answer(&report, comparison.as_ref()))?;
     } else {
         context.print(&text(args, &report, comparison.as_ref()))?;
     }
-    kept
+    subject::keep(&source, &report, other.as_ref().zip(comparison.as_ref()), taken)
 }
 
 fn measure(
@@ -106,12 +106,17 @@ fn measure(
     sampling: &Sampling,
 ) -> Result<(TimeReport, Option<Comparison>), LabError> {
     let bench = &subject.workbench;
+    let progress = Progress::new(context);
+    progress.say("building");
     let build = bench.build(&subject.source, &context.cancel)?;
     let Some(other) = other else {
+        progress.say("timing");
         return Ok((bench.time(&build, sampling, &context.cancel)?, None));
     };
     let baseline = bench.build(other, &context.cancel).map_err(|error| of_the_other(error, other))?;
+    progress.say("comparing");
     let comparison = bench.compare(&baseline, &build, sampling, &context.cancel)?;
+    progress.say("timing");
     let report = bench.time(&build, sampling, &context.cancel)?;
     Ok((report, Some(comparison)))
 }
