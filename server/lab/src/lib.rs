@@ -15,6 +15,7 @@ pub mod codegen;
 pub mod error;
 pub mod harness;
 pub mod measurement;
+mod paths;
 pub mod program;
 mod runtime_files;
 pub mod sandbox;

@@ -70,10 +70,10 @@ In file included from /p/k.hip:3:
 /usr/include/hip/x.h:8:2: error: instantiated
 /p/k.hip:6:4: note: in instantiation of f<3> requested here
 /p/k.hip:2:10: fatal error: 'hip/hip_fp8.h' file not found
-/work/w1/unsaved.hip:1:10: fatal error: odd
+/cache/w1/unsaved.hip:1:10: fatal error: odd
 clang-19: error: unknown argument: '--bogus'
 ";
-        let list = diagnostics(output, Path::new("/p/k.hip"), &[Path::new("/work")]);
+        let list = diagnostics(output, Path::new("/p/k.hip"), &[Path::new("/cache")]);
         let places: Vec<_> = list.iter().map(|d| (d.line, d.column, d.message.as_str())).collect();
         let expected = [
             (3, 0, "in a header"),

@@ -7,10 +7,11 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::{fs, ptr};
 
 use super::forbidden::{Call, Condition, Deed, Place, calls};
+use crate::paths::without_dots;
 
 /// The receiving end of a candidate's notifications.
 pub(super) struct Listener {
@@ -248,21 +249,6 @@ fn follow(path: &Path) -> PathBuf {
         }
     }
     without_dots(&path)
-}
-
-/// The path with `.` and `..` worked out by name.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 /// Reads a C string from the caller's memory.

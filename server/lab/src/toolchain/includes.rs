@@ -1,8 +1,9 @@
 //! Follows the `#include` lines of a source to the user's own headers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use crate::paths::without_dots;
 use crate::runtime_files::RUNTIME_FILES;
 
 /// More headers than this are left to the compiler alone.
@@ -129,21 +130,6 @@ fn is_of_the_system(name: &str) -> bool {
     Path::new(name).extension().is_none()
         || Path::new("/usr/include").join(name).exists()
         || RUNTIME_FILES.iter().any(|(file, _)| ours == Path::new(file))
-}
-
-/// The path with `.` and `..` worked out by name, as the compiler's overlay does.
-pub(crate) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

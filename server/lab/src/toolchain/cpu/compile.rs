@@ -229,7 +229,7 @@ impl Build<'_> {
 
 /// The path as the compiler will spell it.
 fn plain_path(path: &Path) -> Result<PathBuf, LabError> {
-    Ok(includes::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
+    Ok(crate::paths::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
 }
 
 fn limits() -> Limits {
