@@ -153,3 +153,27 @@ fn an_open_header_is_timed_through_the_program_that_its_benchmark_file_names() {
     assert_eq!(wrong.status, 1, "{wrong:?}");
     assert!(wrong.stderr.contains("exit status 5"), "{wrong:?}");
 }
+
+#[test]
+fn a_program_that_would_take_any_kernel_for_right_is_not_compared() {
+    const KERNEL: &str = "#include <hip/hip_runtime.h>\n#include <cstdio>\n\
+        __global__ void fill(float *x, int n) {\n int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+        if (i < n) x[i] = 0.5f * i;\n}\n";
+    const MAIN: &str = "int main() {\n const int n = 1 << 16;\n float *x = nullptr;\n hipMalloc(&x, n * sizeof(float));\n\
+        fill<<<n / 64, 64>>>(x, n);\n float last = 0;\n\
+        hipMemcpy(&last, x + n - 1, sizeof(float), hipMemcpyDeviceToHost);\n";
+    let run = Run::in_folder();
+    for (name, end, status) in [
+        ("silent", "return 0;\n}\n", 2),
+        ("talkative", "std::printf(\"done after 0.12 ms\\n\");\n return 0;\n}\n", 2),
+        ("prints", "std::printf(\"%g\\n\", last);\n return 0;\n}\n", 0),
+        ("checks", "return last == 0.5f * (n - 1) ? 0 : 1;\n}\n", 0),
+    ] {
+        let file = format!("{name}.hip");
+        run.file(&file, format!("{KERNEL}{MAIN}{end}"));
+        run.file("same.hip", format!("// the same\n{KERNEL}{MAIN}{end}"));
+        let done = run.program(["time", "same.hip", "--against", &file, "--budget", "0.3"]);
+        assert_eq!(done.status, status, "{name}: {done:?}");
+        assert_eq!(done.stderr.contains("when its kernels do nothing"), status == 2, "{name}: {done:?}");
+    }
+}

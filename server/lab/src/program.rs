@@ -96,13 +96,32 @@ fn run_on(
     options: &RunOptions,
     cancel: &Cancel,
 ) -> Result<Outcome, LabError> {
+    let environment: &[_] = if threads == Threads::One { &[("KS_THREADS", "1")] } else { &[] };
+    run_with(environment, cpu, program, options, cancel)
+}
+
+/// Runs `program` with its launches doing nothing. What it then prints shows whether its result depends on its kernels.
+fn run_without_kernels(
+    cpu: &Cpu,
+    program: &BuiltProgram,
+    options: &RunOptions,
+    cancel: &Cancel,
+) -> Result<Outcome, LabError> {
+    run_with(&[("KS_LEAVE_OUT_KERNELS", "1")], cpu, program, options, cancel)
+}
+
+fn run_with(
+    environment: &[(&str, &str)],
+    cpu: &Cpu,
+    program: &BuiltProgram,
+    options: &RunOptions,
+    cancel: &Cancel,
+) -> Result<Outcome, LabError> {
     let folder = cpu.cache().work_folder()?;
     let mut command = Command::new(&program.path, folder.path(), Policy::Candidate, options.limits);
     command.arguments = options.arguments.clone();
     command.environment = cpu.environment();
-    if threads == Threads::One {
-        command.environment.push(("KS_THREADS".into(), "1".into()));
-    }
+    command.environment.extend(environment.iter().map(|(name, value)| (name.into(), value.into())));
     command.readable = cpu.readable();
     command.readable.push(program.source.folder().to_owned());
     command.readable.extend_from_slice(&options.readable);

@@ -21,6 +21,15 @@ namespace {
 
 std::atomic<uint64_t> in_launches_ns{0};
 
+/// Whether kernels are left out: a run by which the lab learns whether a program's result depends on them at all.
+bool kernels_are_left_out = false;
+
+/// Read before anything of the program runs, and hidden from it.
+__attribute__((constructor(101))) void read_environment() {
+    kernels_are_left_out = getenv("KS_LEAVE_OUT_KERNELS") != nullptr;
+    unsetenv("KS_LEAVE_OUT_KERNELS");
+}
+
 uint64_t now_ns() {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -159,7 +168,9 @@ extern "C" __attribute__((visibility("default"))) hipError_t ks_launch(const Lau
     static std::mutex one_at_a_time;
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     const uint64_t start = now_ns();
-    run_on_pool(launch);
+    if (!kernels_are_left_out) {
+        run_on_pool(launch);
+    }
     const uint64_t taken = now_ns() - start;
     in_launches_ns.fetch_add(taken, std::memory_order_relaxed);
     record_launch(launch, taken);

@@ -44,7 +44,8 @@ impl Measured {
 }
 
 /// Runs both in turn, in random order within each pair, until the interval of the ratio of their whole kernel time is as
-/// narrow as `sampling` asks for or its budget is spent. The candidate's output must be the baseline's in every run.
+/// narrow as `sampling` asks for or its budget is spent. The candidate's output must be the baseline's in every run, and a
+/// program whose output does not depend on its kernels is refused: it would take any candidate for right.
 ///
 /// There is one entry in [`Comparison::shapes`] for each kernel that both launch, named by the kernel: a candidate may
 /// launch another grid. [`Comparison::speed`] is the ratio of all kernels' time together, so that work which moved from
@@ -70,6 +71,8 @@ pub fn compare(
         expected.learn(&run_baseline(Threads::All)?.stdout);
         check(&expected, &run_candidate(Threads::All)?).map_err(|_| failure)
     })?;
+
+    require_a_check(cpu, baseline, options, cancel, &first, &expected)?;
 
     let threads = Threads::for_timing(&first, 2 * ENOUGH_PAIRS as u32, options, sampling);
     let mut measured = Vec::new();
@@ -150,6 +153,29 @@ fn of_the_baseline(error: LabError) -> LabError {
             "the version to compare with does not run itself, so there is nothing to compare with: {failure}"
         )),
         other => other,
+    }
+}
+
+/// Makes sure that a wrong kernel would be noticed: without its kernels, the program must fail or print something else.
+fn require_a_check(
+    cpu: &Cpu,
+    baseline: &BuiltProgram,
+    options: &RunOptions,
+    cancel: &Cancel,
+    first: &Outcome,
+    expected: &Expected,
+) -> Result<(), LabError> {
+    let mut options = options.clone();
+    // A program that waits for what its kernels would have written is stopped soon, and depends on them.
+    options.limits.wall = options.limits.wall.min((first.wall * 10).max(Duration::from_secs(2)));
+    match super::run_without_kernels(cpu, baseline, &options, cancel) {
+        Ok(outcome) if expected.check(&outcome.stdout).is_ok() => Err(LabError::Usage(format!(
+            "{}: it prints and returns the same when its kernels do nothing, so a wrong version would pass for right; let \
+             the program check or print its result (a checksum will do), or write a benchmark file",
+            baseline.source.path.display()
+        ))),
+        Ok(_) | Err(LabError::Code(_)) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
