@@ -305,6 +305,7 @@ fn builds_run_in_parallel_and_timings_never() {
         let (_folder, notebook) = notebook();
         let mut world = five();
         world.disturb = disturb;
+        world.builds_wait_to_meet = true;
         start(&world, &notebook, generations(3)).0.unwrap();
         assert_eq!(world.most_building.load(Ordering::SeqCst), 2, "disturb: {disturb}");
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lab::workbench::{Sampling, ShapeChoice};
 use lab::{
@@ -77,6 +77,8 @@ pub struct World {
     timing: AtomicUsize,
     building: AtomicUsize,
     pub most_building: AtomicUsize,
+    /// Whether a build waits until another runs beside it.
+    pub builds_wait_to_meet: bool,
     pub seeds: Mutex<Vec<(u64, ShapeChoice)>>,
     pub budgets: Mutex<Vec<Duration>>,
     pub millis: Arc<AtomicU64>,
@@ -98,6 +100,7 @@ impl World {
             timing: AtomicUsize::new(0),
             building: AtomicUsize::new(0),
             most_building: AtomicUsize::new(0),
+            builds_wait_to_meet: false,
             seeds: Mutex::default(),
             budgets: Mutex::default(),
             millis: Arc::default(),
@@ -230,8 +233,15 @@ impl Evaluator for World {
         assert!(!self.disturb || self.timing.load(Ordering::SeqCst) == 0, "built while something was timed");
         self.tick("build")?;
         self.call(format!("build {text}"));
-        // Long enough for two builds to meet.
-        std::thread::sleep(Duration::from_micros(300));
+        let began = Instant::now();
+        // The original is built alone. However busy the machine is, two drafts have the time to meet.
+        while self.builds_wait_to_meet
+            && text.contains('+')
+            && self.most_building.load(Ordering::SeqCst) < 2
+            && began.elapsed() < Duration::from_secs(10)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         match self.speed(text) {
             Err(failure @ Failure::DoesNotCompile { .. }) => Err(failure.into()),
             _ => Ok(text.to_owned()),
