@@ -257,4 +257,23 @@ mod tests {
             assert_eq!(file.exists(), written, "{offered:?} {script}");
         }
     }
+
+    /// No file system rule covers attributes, so that calls which change them fail where none can be judged.
+    #[test]
+    fn attributes_stay_where_calls_cannot_be_judged() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let nameless = Capabilities { names_what_was_tried: false, ..capabilities() };
+        let outside = tempfile::tempdir().unwrap();
+        let file = outside.path().join("file");
+        std::fs::write(&file, "kept").unwrap();
+        let before = std::fs::metadata(&file).unwrap().permissions();
+        let folder = tempfile::tempdir().unwrap();
+        let limits = Limits::new(Duration::from_secs(5), 1 << 30);
+        let mut command = Command::new("/bin/chmod", folder.path(), Policy::Candidate, limits);
+        command.arguments = vec!["777".into(), file.clone().into()];
+        let run = run_with(nameless, &command, &Cancel::new()).unwrap();
+        assert!(!matches!(run.end, End::Status(0)), "{:?}", run.end);
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode(), before.mode());
+    }
 }

@@ -93,10 +93,10 @@ impl Stage {
                 return send_descriptor(socket, listener);
             }
         }
-        match &self.filters.otherwise {
-            Some(program) => check(install(program, 0)),
-            None => Ok(()),
+        for program in &self.filters.otherwise {
+            check(install(program, 0))?;
         }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use super::forbidden::{ABSENT, Call, Condition, calls, never_for_a_compiler};
+use super::forbidden::{ABSENT, Call, Condition, Deed, FIRST_UNKNOWN, calls, never_for_a_compiler};
 use super::{Capabilities, Policy};
 use crate::LabError;
 
@@ -19,8 +19,9 @@ pub(super) struct Filters {
     pub plain: Vec<BpfProgram>,
     /// The program that hands calls over to the listener.
     pub notify: Option<BpfProgram>,
-    /// The same calls, as far as they are wrong in any case, ended by `SIGSYS`.
-    pub otherwise: Option<BpfProgram>,
+    /// The same calls without a listener: those that are wrong in any case end in `SIGSYS`, and changes of attributes, which
+    /// no file system rule covers, fail.
+    pub otherwise: Vec<BpfProgram>,
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -40,16 +41,20 @@ impl Filters {
             Policy::Compiler => {
                 let rules = rules(calls().filter(|call| never_for_a_compiler(call)))?;
                 let denied = compile(rules, SeccompAction::Errno(libc::EPERM as u32))?;
-                Ok(Self { plain: vec![other_number_spaces(), denied], ..Self::default() })
+                Ok(Self { plain: vec![unlisted_numbers(), denied], ..Self::default() })
             }
             Policy::Candidate => {
                 let absent = ABSENT.iter().map(|&number| (number, Vec::new())).collect();
                 let absent = compile(absent, SeccompAction::Errno(libc::ENOSYS as u32))?;
                 let wrong_in_any_case = rules(calls().filter(|call| !call.deed.needs_judgement()))?;
+                let relabels = rules(calls().filter(|call| matches!(call.deed, Deed::Relabel(_))))?;
                 Ok(Self {
-                    plain: vec![other_number_spaces(), absent],
+                    plain: vec![unlisted_numbers(), absent],
                     notify: names.then(|| rules(calls()).and_then(notifying)).transpose()?,
-                    otherwise: Some(compile(wrong_in_any_case, SeccompAction::Trap)?),
+                    otherwise: vec![
+                        compile(relabels, SeccompAction::Errno(libc::EPERM as u32))?,
+                        compile(wrong_in_any_case, SeccompAction::Trap)?,
+                    ],
                 })
             }
         }
@@ -95,16 +100,19 @@ fn notifying(rules: Rules) -> Result<BpfProgram, seccompiler::BackendError> {
     Ok(program)
 }
 
-/// Ends a process that calls through the x32 numbers of x86-64, which go past every list of numbers. (A call through
-/// the 32-bit entry has another architecture, which the other programs check.)
-fn other_number_spaces() -> BpfProgram {
+/// Answers calls that are newer than the list of forbidden ones with "no such call", and ends a process that calls through
+/// the x32 numbers of x86-64, which go past every list of numbers. (A call through the 32-bit entry has another
+/// architecture, which the other programs check.)
+fn unlisted_numbers() -> BpfProgram {
     const X32_BIT: u32 = 0x4000_0000;
     let instruction = |code: u32, jt, k| sock_filter { code: code as u16, jt, jf: 0, k };
     vec![
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        instruction(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, 1, X32_BIT),
+        instruction(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, 2, X32_BIT),
+        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 2, FIRST_UNKNOWN),
         instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
         instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_KILL_PROCESS),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
     ]
 }
 
@@ -119,7 +127,7 @@ mod tests {
         assert!(notify.len() < 4096, "{} instructions", notify.len());
         let returns = |program: &BpfProgram, value: u32| program.iter().any(|i| i.code == 6 && i.k == value);
         assert!(returns(&notify, libc::SECCOMP_RET_USER_NOTIF) && !returns(&notify, libc::SECCOMP_RET_TRAP));
-        assert!(returns(&filters.otherwise.expect("always there"), libc::SECCOMP_RET_TRAP));
+        assert!(filters.otherwise.iter().any(|program| returns(program, libc::SECCOMP_RET_TRAP)));
     }
 
     #[test]

@@ -11,9 +11,13 @@
 #include <map>
 #include <spawn.h>
 #include <string>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -105,6 +109,11 @@ int main(int argc, char **argv) {
         {"truncate", [&] { return report("truncate", truncate(where.c_str(), 0)); }},
         {"chmod", [&] { return report("chmod", chmod(where.c_str(), 0777)); }},
         {"fchmod", [&] { return report("fchmod", fchmod(open(where.c_str(), O_RDONLY), 0777)); }},
+        {"attach-shared-memory", [] { return report("shmat", shmat(0, nullptr, 0) == reinterpret_cast<void *>(-1) ? -1 : 0); }},
+        {"control-semaphores", [] { return report("semctl", semctl(0, 0, IPC_RMID)); }},
+        {"receive-message", [] { return report("msgrcv", msgrcv(0, nullptr, 0, 0, IPC_NOWAIT)); }},
+        // setxattrat, which is newer than the C library.
+        {"call-of-tomorrow", [] { return syscall(463, -100, ".", 0, "user.x", nullptr, 0) == -1 && errno == ENOSYS ? 0 : 1; }},
         {"read", [&] { return open(where.c_str(), O_RDONLY) < 0 ? 7 : 0; }},
         {"parent-environment", [] {
             return open(("/proc/" + std::to_string(getppid()) + "/environ").c_str(), O_RDONLY) < 0 ? 7 : 0;
