@@ -193,7 +193,7 @@ pub(crate) fn praise(id: CandidateId, comparison: &Comparison) -> String {
         (count, _) => format!("{count} shapes, {held_out} of them held out"),
     };
     let mut text = format!(
-        "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed in a fresh process with fresh seeds on {shapes}.",
+        "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed in a fresh process on {shapes}.",
         speed.ratio, speed.low, speed.high
     );
     for shape in comparison.shapes.iter().filter(|shape| shape.verdict == Verdict::Slower) {

@@ -55,7 +55,7 @@ pub(super) fn line(event: &Event) -> Option<String> {
                 _ => "no result".to_owned(),
             };
             let word = if *confirmed { "confirmed" } else { "not confirmed" };
-            format!("candidate {candidate} {word} in a fresh process with fresh inputs: {outcome}\n")
+            format!("candidate {candidate} {word} in a fresh process: {outcome}\n")
         }
         Event::Paused { message } => format!("paused: {message}\n"),
         Event::Candidate { .. } | Event::Working { .. } | Event::Finished(_) => return None,

@@ -157,7 +157,7 @@ fn summary(report: &ReportData) -> (String, String) {
             let which = confirmation.candidate.map_or_else(String::new, |number| format!(" (candidate #{number})"));
             let sentence = format!(
                 "The winner{which} ran {:.2} to {:.2} times as fast as the original (99% interval of the geometric mean), \
-                 confirmed in a fresh process with fresh inputs, seed {}, over {}.",
+                 confirmed in a fresh process, seed {}, over {}.",
                 speed.low,
                 speed.high,
                 confirmation.seed,
