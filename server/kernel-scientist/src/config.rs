@@ -93,7 +93,8 @@ impl Config {
             .map(Path::to_path_buf)
             .or_else(|| folder.ancestors().map(|above| above.join(FILE_NAME)).find(|candidate| candidate.is_file()));
         let Some(path) = found else { return Ok(Self::default()) };
-        let text = std::fs::read_to_string(&path).map_err(|source| ConfigError::Read { path: path.clone(), source })?;
+        let text =
+            lab::settings_text::read(&path).map_err(|source| ConfigError::Read { path: path.clone(), source })?;
         let mut config: Self = toml::from_str(&text)
             .map_err(|error| ConfigError::Parse { path: path.clone(), message: error.to_string() })?;
         config.path = Some(path);

@@ -151,3 +151,51 @@ fn a_notebook_that_cannot_be_written_does_not_cost_the_result() {
     }
     assert!(run.read("not-a-database").starts_with("this is no notebook"), "a foreign file is left alone");
 }
+
+#[test]
+fn names_that_compilers_do_not_take_are_refused_before_they_are_built() {
+    use std::os::unix::ffi::OsStrExt;
+
+    for name in [&b"not\xffutf8.hip"[..], b"line\nfeed.hip", b"tab\t.hip", b"back\\slash.hip", b"a\"quote.hip"] {
+        let run = Run::in_folder();
+        run.sample("vector_add");
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::copy(run.path("vector_add.hip"), run.path(".").join(name)).unwrap();
+        for command in ["time", "analyze", "evolve"] {
+            let done = run.program([std::ffi::OsStr::new(command), name]);
+            assert_eq!(done.status, 2, "{command} {name:?}: {done:?}");
+            assert!(done.stderr.contains("rename it"), "{command} {name:?}: {done:?}");
+        }
+    }
+    let run = Run::in_folder();
+    run.sample("vector_add");
+    std::fs::rename(run.path("vector_add.hip"), run.path("größe 大.hip")).unwrap();
+    assert_eq!(run.program(["check", "größe 大.hip"]).status, 0, "other names are taken");
+}
+
+#[test]
+fn counts_that_are_no_number_are_mistakes_of_the_benchmark_file() {
+    for count in ["0.0 / 0.0", "1e300", "-1e300", "-1"] {
+        let run = Run::in_folder();
+        run.sample("vector_add");
+        let broken = run.read("vector_add.bench.toml").replacen("count = \"n\"", &format!("count = \"{count}\""), 1);
+        run.file("vector_add.bench.toml", broken);
+        let done = run.program(["time", "vector_add.hip"]);
+        assert_eq!(done.status, 2, "{count}: {done:?}");
+        assert!(done.stderr.contains("vector_add.bench.toml"), "{count}: {done:?}");
+    }
+}
+
+#[test]
+fn a_compiler_that_hangs_is_told_in_bounded_time() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let run = Run::in_folder();
+    run.sample("vector_add");
+    run.file("clang++", "#!/bin/sh\nexec sleep 1000\n");
+    std::fs::set_permissions(run.path("clang++"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = run.command(["time", "vector_add.hip"]);
+    let done = Done::from(command.env("KERNEL_SCIENTIST_CLANG", run.path("clang++")).output().unwrap());
+    assert_eq!(done.status, 3, "{done:?}");
+    assert!(done.stderr.contains("did not tell its version"), "{done:?}");
+}

@@ -180,7 +180,7 @@ impl Benchmark {
 
     /// Reads the file at `path`.
     pub fn load(path: &Path) -> Result<Self, LabError> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = crate::settings_text::read(path).map_err(|error| {
             LabError::Usage(format!("the benchmark file {} cannot be read: {error}", path.display()))
         })?;
         Self::parse(path, &text)

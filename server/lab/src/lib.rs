@@ -19,6 +19,7 @@ mod paths;
 pub mod program;
 mod runtime_files;
 pub mod sandbox;
+pub mod settings_text;
 pub mod source;
 pub mod statistics;
 pub mod toolchain;

@@ -130,6 +130,7 @@ fn every_mistake_has_its_place_and_says_what_is_right() {
         ("block = [64, 4]", "block = [64, \"4;\"]", &[":2:", "holds no `;`"]),
         ("block = [64, 4], ", "", &["missing field `block`"]),
         ("rtol = 1e-3", "rtol = -1.0", &["no number from 0 up"]),
+        ("rtol = 1e-3", "rtol = 1e308", &["would take any value for right"]),
         ("[check.tolerance.uint]", "[check.tolerance.unit]", &["`unit`", "did you mean `uint`?"]),
         ("y[i] = 2 * x[i].x;", "{ y[i] = 1;", &["`{` is not closed"]),
         ("k = 3\n", "", &["lacks the parameter `k`"]),

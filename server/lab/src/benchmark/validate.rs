@@ -338,6 +338,13 @@ struct Tolerances {
 
 impl Tolerances {
     fn new(check: &CheckTable, located: &Located<'_>) -> Result<Self, LabError> {
+        let relative = |number: &Option<At<f64>>| match number {
+            Some(At { span, value }) if *value >= 1.0 && value.is_finite() => Err(located.error(
+                span,
+                format!("the relative tolerance {value} would take any value for right; use less than 1"),
+            )),
+            _ => Ok(()),
+        };
         let number = |number: &Option<At<f64>>| match number {
             Some(At { span, value }) if !value.is_finite() || *value < 0.0 => {
                 Err(located.error(span, format!("the tolerance {value} is no number from 0 up")))
@@ -347,8 +354,10 @@ impl Tolerances {
         let mut by_type = Vec::new();
         for (name, table) in &check.tolerance {
             let name = At { span: table.span.clone(), value: name.clone() };
+            relative(&table.value.rtol)?;
             by_type.push((element(&name, located)?, [number(&table.value.rtol)?, number(&table.value.atol)?]));
         }
+        relative(&check.rtol)?;
         Ok(Self { general: [number(&check.rtol)?, number(&check.atol)?], by_type })
     }
 

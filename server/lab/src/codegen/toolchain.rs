@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::joined;
 use crate::error::LabError;
@@ -194,12 +193,9 @@ fn none_in(file: &str, folders: &[PathBuf]) -> String {
 }
 
 fn version_of(clang: &Path) -> Result<String, LabError> {
-    let output = Command::new(clang).arg("--version").env_clear().output().map_err(LabError::io("starting", clang))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().next() {
-        Some(line) if output.status.success() => Ok(line.to_owned()),
-        _ => Err(missing("clang", &format!("{} --version failed ({})", clang.display(), output.status))),
-    }
+    let unusable = |why: String| missing("clang", &format!("{}: {why}", clang.display()));
+    let text = crate::toolchain::clang::version_text(clang).map_err(unusable)?;
+    text.lines().next().map(str::to_owned).ok_or_else(|| unusable("it tells no version".into()))
 }
 
 #[cfg(test)]

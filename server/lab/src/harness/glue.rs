@@ -142,9 +142,15 @@ impl<'a> Glue<'a> {
 
     fn counts(&mut self) {
         let head = "long long ks_benchmark_count(int ks_argument, const long long* ks_shape)";
+        // What is no number of elements is told by a negative one; a conversion would make up something.
+        self.line("template <class T> static long long ks_count_of(T value) {");
+        self.line("constexpr bool ks_is_whole = (T)0.5 == (T)0;");
+        self.line("if (!ks_is_whole && !(value >= (T)0 && value <= (T)1099511627776.0)) return -1;");
+        self.line("return (long long)value;");
+        self.line("}");
         self.by_argument(head, "0", |glue, index, argument| {
             if let Role::Buffer { count, .. } = &argument.role {
-                glue.expression(&format!("case {index}: return (long long)("), count, ");");
+                glue.expression(&format!("case {index}: return ks_count_of("), count, ");");
             }
         });
     }

@@ -25,6 +25,14 @@ const MOVED_SHARE: f64 = 0.25;
 /// Clock and processor counter may differ by this share before the clock is taken for tampered with.
 const CLOCK_SLACK: f64 = 0.05;
 
+/// How the refusal of a tampered clock begins.
+const CLOCK_RAN: &str = "the clock ran";
+
+/// Whether a run was refused because clock and processor counter disagree.
+pub(super) fn is_about_the_clock(error: &LabError) -> bool {
+    matches!(error, LabError::Code(Failure::Refused { detail }) if detail.starts_with(CLOCK_RAN))
+}
+
 /// What the lines on the report come to.
 pub(super) fn transcript(
     bench: &Bench<'_>,
@@ -182,7 +190,7 @@ fn check_clock(transcript: &Transcript) -> Result<(), LabError> {
         let Some(ratio) = statistics::median(ratios) else { continue };
         if (ratio - 1.0).abs() > CLOCK_SLACK {
             return Err(refused(format!(
-                "the clock ran {ratio:.2} times as fast as the processor's own counter while the code was timed"
+                "{CLOCK_RAN} {ratio:.2} times as fast as the processor's own counter while the code was timed"
             )));
         }
     }

@@ -117,9 +117,14 @@ fn an_inferred_benchmark_runs_for_every_kernel() {
 
 #[test]
 fn equal_code_is_not_called_faster_and_a_real_gain_is() {
-    let null = compare("stencil", "", "", 1500).unwrap();
-    println!("null: {} {:?}", null.verdict, null.speed);
-    assert!(!matches!(null.verdict, Verdict::Faster | Verdict::Slower), "{:?}", null.speed);
+    // One comparison in a hundred may be wrong, more on a machine that was held up; three in a row are not.
+    let called_different = |_: &u32| {
+        let null = compare("stencil", "", "", 1500).unwrap();
+        println!("null: {} {:?}", null.verdict, null.speed);
+        matches!(null.verdict, Verdict::Faster | Verdict::Slower)
+    };
+    assert_ne!((0..3).take_while(called_different).count(), 3);
+    let null = compare("stencil", "", "", 100).unwrap();
     assert_eq!(null.shapes.iter().filter(|shape| shape.held_out).count(), 1);
 
     let honest = "if (i < n) {\n        c[i] = a[i] + b[i];";
@@ -131,9 +136,12 @@ fn equal_code_is_not_called_faster_and_a_real_gain_is() {
 
     let scattered = "for (int stride = 1; stride < BLOCK; stride *= 2) {\n        if (tid % (2 * stride) == 0)";
     let packed = "for (int stride = BLOCK / 2; stride > 0; stride /= 2) {\n        if (tid < stride)";
-    let gain = compare("reduction", scattered, packed, 1500).unwrap();
-    println!("neighbouring work-items: {} {:?}", gain.verdict, gain.speed);
-    assert_ne!(gain.verdict, Verdict::Slower);
+    let called_slower = |_: &u32| {
+        let gain = compare("reduction", scattered, packed, 1500).unwrap();
+        println!("neighbouring work-items: {} {:?}", gain.verdict, gain.speed);
+        gain.verdict == Verdict::Slower
+    };
+    assert_ne!((0..3).take_while(called_slower).count(), 3);
 }
 
 /// Times or compares `text` as a change of vector_add under the benchmark file with `from` replaced.

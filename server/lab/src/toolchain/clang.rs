@@ -2,15 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::LabError;
+use crate::sandbox::{self, End, Limits, Policy};
+use crate::{Cancel, LabError};
 
 /// Environment variable that names the compiler to use.
 pub const OVERRIDE: &str = "KERNEL_SCIENTIST_CLANG";
 /// Names to look for, in this order. 19 is what everything here is tested with.
 const NAMES: [&str; 7] =
     ["clang++-19", "clang++-20", "clang++-21", "clang++-18", "clang++-17", "clang++-16", "clang++"];
+/// A compiler that takes longer to tell its version hangs.
+const LONGEST_ANSWER: Duration = Duration::from_secs(10);
 /// The oldest version whose vectoriser and C++20 support the runtime can build on.
 const OLDEST: u32 = 16;
 
@@ -76,12 +79,7 @@ impl Clang {
     /// Asks a compiler for its version. The error reads on from "because".
     fn ask(path: &Path) -> Result<Self, String> {
         let path = path.canonicalize().map_err(|error| error.to_string()).map(|real| keep_name(path, real))?;
-        let output = Command::new(&path)
-            .arg("--version")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("it does not start: {error}"))?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = version_text(&path)?;
         let version = text.lines().next().unwrap_or_default().trim().to_owned();
         let major =
             major_version(&version).ok_or_else(|| format!("it says {version:?}, which is no version of clang"))?;
@@ -89,6 +87,20 @@ impl Clang {
             return Err(format!("it is version {major}; {OLDEST} or later is needed"));
         }
         Ok(Self { linker: find_linker(&path, major), path, version, major })
+    }
+}
+
+/// What a compiler answers to `--version`. The error reads on from "because".
+pub(crate) fn version_text(compiler: &Path) -> Result<String, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder can be made: {error}"))?;
+    let limits = Limits::new(LONGEST_ANSWER, 2 << 30);
+    let mut command = sandbox::Command::new(compiler, folder.path(), Policy::Compiler, limits);
+    command.arguments = vec!["--version".into()];
+    let run = sandbox::run(&command, &Cancel::new()).map_err(|error| format!("it does not start: {error}"))?;
+    match run.end {
+        End::Status(0) => Ok(run.stdout),
+        End::TimedOut => Err(format!("it did not tell its version within {} s", LONGEST_ANSWER.as_secs())),
+        other => Err(format!("its --version failed ({other:?})")),
     }
 }
 

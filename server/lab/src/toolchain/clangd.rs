@@ -29,7 +29,7 @@ pub fn options_for(source: &Path) -> Result<CompileOptions, LabError> {
         }
         let flags = folder.join("compile_flags.txt");
         if flags.is_file() {
-            let text = std::fs::read_to_string(&flags).map_err(LabError::io("reading", &flags))?;
+            let text = crate::settings_text::read(&flags).map_err(LabError::io("reading", &flags))?;
             let arguments: Vec<_> = text.lines().map(|line| line.trim().to_owned()).collect();
             return Ok(CompileOptions::from_command_line(&arguments, folder));
         }
@@ -39,7 +39,7 @@ pub fn options_for(source: &Path) -> Result<CompileOptions, LabError> {
 
 /// The options of `source`'s entry; `None` when it has none.
 fn from_database(database: &Path, source: &Path) -> Result<Option<CompileOptions>, LabError> {
-    let text = std::fs::read_to_string(database).map_err(LabError::io("reading", database))?;
+    let text = crate::settings_text::read(database).map_err(LabError::io("reading", database))?;
     let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| {
         LabError::Usage(format!("{} cannot be read: {error}; build it anew or remove it", database.display()))
     })?;
