@@ -1,5 +1,7 @@
 //! A text under the catalog's eyes: its syntax tree, kernels and launches, and the questions that conditions ask of them.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use hip_syntax::{LaunchKind, Syntax};
@@ -8,6 +10,8 @@ use tree_sitter::Node;
 /// A parsed source text.
 pub(crate) struct Code {
     syntax: Syntax,
+    /// Where each name is used, in order of the text. Conditions ask for names all over the file, for each kernel again.
+    names: OnceCell<HashMap<String, Vec<Range<usize>>>>,
 }
 
 /// One `__global__` function with a body.
@@ -47,7 +51,7 @@ pub(crate) struct Launch<'c> {
 impl Code {
     /// Parses a text. Broken text parses too; its unreadable parts are `ERROR` nodes.
     pub(crate) fn parse(text: &str) -> Self {
-        Self { syntax: Syntax::parse(text) }
+        Self { syntax: Syntax::parse(text), names: OnceCell::new() }
     }
 
     pub(crate) fn syntax(&self) -> &Syntax {
@@ -193,9 +197,20 @@ impl Code {
 
     /// Uses of a name under a node.
     pub(crate) fn uses<'c>(&'c self, node: Node<'c>, name: &str) -> Vec<Node<'c>> {
+        let uses = self.names.get_or_init(|| self.uses_by_name()).get(name).map_or(&[] as &[_], Vec::as_slice);
+        let under = |used: &&Range<usize>| node.start_byte() <= used.start && used.end <= node.end_byte();
+        uses.iter().filter(under).filter_map(|used| self.node_at(used)).collect()
+    }
+
+    fn uses_by_name(&self) -> HashMap<String, Vec<Range<usize>>> {
+        let mut names: HashMap<String, Vec<Range<usize>>> = HashMap::new();
         // `dim3 block(TILE, TILE)` reads as a function's declaration: there the name is a type's.
-        let is_name = |found: &Node<'c>| ["identifier", "type_identifier"].contains(&found.kind());
-        everything(node).into_iter().filter(|found| is_name(found) && self.of(*found) == name).collect()
+        for found in everything(self.root()) {
+            if ["identifier", "type_identifier"].contains(&found.kind()) {
+                names.entry(self.of(found).to_owned()).or_default().push(found.byte_range());
+            }
+        }
+        names
     }
 
     /// Whether a name is used under a node.
