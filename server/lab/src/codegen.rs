@@ -155,6 +155,7 @@ impl Codegen {
         toolchain::check_arch(arch)?;
         self.libraries.check_arch(arch)?;
         let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
+        Source::check_path(&path)?;
         let source = Source::new(crate::paths::without_dots(&path), source.text.clone());
         let work = WorkFolder::new(&source)?;
         let remarks = self.compile(&source, &work, arch, options, cancel)?;

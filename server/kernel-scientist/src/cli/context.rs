@@ -89,13 +89,7 @@ pub fn read_source(path: &Path) -> Result<Source, CliError> {
     let usage = |text: String| CliError::Usage(format!("{}: {text}", path.display()));
     let full = std::path::absolute(path).map_err(|error| usage(format!("not a usable path: {error}")))?;
     let about = std::fs::metadata(&full).map_err(|error| usage(format!("cannot be read: {error}")))?;
-    if full.to_str().is_none_or(|name| name.contains(|c: char| c.is_control() || c == '\\' || c == '"')) {
-        return Err(usage(
-            "its path is not UTF-8, or holds a control character, a quote or a backslash, which compilers do not take; \
-             rename it"
-                .into(),
-        ));
-    }
+    Source::check_path(&full)?;
     if about.is_dir() {
         return Err(usage("is a folder; name a HIP source file".into()));
     }

@@ -229,6 +229,7 @@ impl Build<'_> {
 
 /// The path as the compiler will spell it.
 fn plain_path(path: &Path) -> Result<PathBuf, LabError> {
+    Source::check_path(path)?;
     Ok(crate::paths::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
 }
 
