@@ -58,6 +58,13 @@ pub struct Described {
     pub toolchain: String,
 }
 
+/// What one process of the harness loads.
+struct Objects {
+    trusted: PathBuf,
+    baseline: PathBuf,
+    candidate: Option<PathBuf>,
+}
+
 /// What is the same for every run of a benchmark on a device.
 pub struct Bench<'a> {
     /// The device's builder.
@@ -94,22 +101,7 @@ impl Bench<'_> {
         outcome::comparison(self, sampling, &finished)
     }
 
-    /// A machine that was held up while its clock and counter were calibrated looks like one whose clock was tampered with,
-    /// once; a tampered clock is seen again in the next process.
     fn run(
-        &self,
-        baseline: &Source,
-        candidate: Option<&Source>,
-        sampling: &Sampling,
-        cancel: &Cancel,
-    ) -> Result<report::Transcript, LabError> {
-        match self.run_once(baseline, candidate, sampling, cancel) {
-            Err(error) if outcome::is_about_the_clock(&error) => self.run_once(baseline, candidate, sampling, cancel),
-            other => other,
-        }
-    }
-
-    fn run_once(
         &self,
         baseline: &Source,
         candidate: Option<&Source>,
@@ -119,10 +111,25 @@ impl Bench<'_> {
         let shapes = self.chosen_shapes(sampling)?;
         let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
         let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
-        let baseline_object =
-            self.build(baseline, cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
-        let candidate_object = candidate.map(|source| self.build(source, cancel)).transpose()?;
+        let baseline = self.build(baseline, cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
+        let candidate = candidate.map(|source| self.build(source, cancel)).transpose()?;
+        let objects = Objects { trusted, baseline, candidate };
+        // A machine that was held up while its clock and counter were calibrated looks like one whose clock was tampered
+        // with, once; a tampered clock is seen again in the next process.
+        match self.measure(&objects, &shapes, sampling, cancel) {
+            Err(error) if outcome::is_about_the_clock(&error) => self.measure(&objects, &shapes, sampling, cancel),
+            other => other,
+        }
+    }
 
+    /// One process of the harness.
+    fn measure(
+        &self,
+        objects: &Objects,
+        shapes: &[usize],
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<report::Transcript, LabError> {
         let token = format!("{:032x}", rand::random::<u128>());
         let folder = self.builder.run_folder()?;
         let plan = plan::Plan {
@@ -130,20 +137,20 @@ impl Bench<'_> {
             sampling,
             benchmark: self.benchmark,
             sample_limit: self.limits.wall,
-            shapes: &shapes,
-            trusted: &trusted,
-            baseline: &baseline_object,
-            candidate: candidate_object.as_deref(),
+            shapes,
+            trusted: &objects.trusted,
+            baseline: &objects.baseline,
+            candidate: objects.candidate.as_deref(),
         };
         let limits = self.process_limits(sampling, shapes.len());
         let mut command = Command::new(self.builder.harness(cancel)?, folder.path(), Policy::Candidate, limits);
         command.arguments = vec![plan.text().into()];
         command.readable = self.builder.readable();
-        command.readable.extend([trusted, baseline_object].into_iter().chain(candidate_object));
+        command.readable.extend([&objects.trusted, &objects.baseline].into_iter().chain(&objects.candidate).cloned());
         command.environment = self.builder.environment();
         command.report = true;
         let run = sandbox::run(&command, cancel)?;
-        let expected = report::Expected { token: &token, shapes: &shapes, compares: candidate.is_some() };
+        let expected = report::Expected { token: &token, shapes, compares: objects.candidate.is_some() };
         outcome::transcript(self, &run, &command.limits, &expected)
     }
 

@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use hip_syntax::Syntax;
@@ -103,13 +102,6 @@ pub struct Build {
     program: Option<BuiltProgram>,
 }
 
-impl Build {
-    /// The text that was built.
-    pub fn text(&self) -> &Arc<str> {
-        &self.source.text
-    }
-}
-
 impl Workbench {
     /// Finds out how `source` is fed, and opens the device.
     ///
@@ -139,11 +131,6 @@ impl Workbench {
         DEVICE_NOTE
     }
 
-    /// Toolchain and version.
-    pub fn toolchain(&self) -> String {
-        self.cpu.toolchain()
-    }
-
     /// What the user should know of how the source is fed.
     pub fn note(&self) -> Option<String> {
         self.inferred.then(|| {
@@ -153,11 +140,6 @@ impl Workbench {
                 Benchmark::path_for(&self.original.path).display()
             )
         })
-    }
-
-    /// Whether some shapes are held out for the confirmation of a winner.
-    pub fn has_held_out_shapes(&self) -> bool {
-        matches!(&self.feed, Feed::Benchmark(benchmark) if benchmark.shapes.iter().any(|shape| shape.held_out))
     }
 
     /// Builds a version of the source. Several may be built at once.
