@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::code::Code;
-use crate::heads::{Declared, Head, classify, declared, is_attribute, templates};
+use crate::heads::{Declared, FunctionHead, Head, classify, declared, is_attribute, templates};
 use crate::lexer::TokenKind;
 
 /// What an item is.
@@ -49,6 +49,22 @@ pub(crate) struct Item {
 }
 
 impl Item {
+    /// A function in the scopes `outer`, whose head begins at the token `head`.
+    fn function(function: FunctionHead, outer: &[String], head: usize, body: (usize, Option<usize>)) -> Self {
+        let (brace, close) = body;
+        Self {
+            kind: ItemKind::Function,
+            name: function.name,
+            scope: outer.iter().cloned().chain(function.qualifiers).collect(),
+            tokens: head..close.map_or(brace + 1, |close| close + 1),
+            head: head..brace,
+            parameters: Some(function.parameters),
+            body: Some(body),
+            specialisation: is_specialisation(&function.template),
+            template: function.template.last().copied(),
+        }
+    }
+
     /// Name as written, without qualifiers.
     pub fn name<'a>(&self, code: &'a Code) -> &'a str {
         code.slice(&self.name)
@@ -139,18 +155,7 @@ impl Finder<'_> {
                 After { next, ends_item: true }
             }
             Head::Function(function) => {
-                let scope = path.iter().cloned().chain(function.qualifiers.iter().cloned()).collect();
-                self.items.push(Item {
-                    kind: ItemKind::Function,
-                    name: function.name,
-                    scope,
-                    tokens: head..close.map_or(brace + 1, |close| close + 1),
-                    head: head..brace,
-                    parameters: Some(function.parameters),
-                    body: Some((brace, close)),
-                    template: function.template.last().copied(),
-                    specialisation: is_specialisation(&function.template),
-                });
+                self.items.push(Item::function(function, path, head, (brace, close)));
                 // The body of a function whose brace is never closed is searched for the definitions after it.
                 After { next: if close.is_some() { next } else { brace + 1 }, ends_item: true }
             }
@@ -279,17 +284,7 @@ impl Finder<'_> {
         }
         let Head::Function(function) = classify(code, head, brace) else { return None };
         let close = code.close(brace);
-        Some(Item {
-            kind: ItemKind::Function,
-            name: function.name,
-            scope: function.qualifiers,
-            tokens: head..close.map_or(brace + 1, |close| close + 1),
-            head: head..brace,
-            parameters: Some(function.parameters),
-            body: Some((brace, close)),
-            template: function.template.last().copied(),
-            specialisation: is_specialisation(&function.template),
-        })
+        Some(Item::function(function, &[], head, (brace, close)))
     }
 }
 

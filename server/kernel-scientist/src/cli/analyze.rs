@@ -8,6 +8,7 @@ use lab::{Failure, LabError, Source};
 use serde::Serialize;
 
 use super::context::read_source;
+use super::error::FailureRow;
 use super::{CliError, Context, figures};
 
 /// Arguments of `analyze`.
@@ -33,13 +34,6 @@ struct Answer<'a> {
     not_instantiated: &'a [NotInstantiated],
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<FailureRow<'a>>,
-}
-
-#[derive(Serialize)]
-struct FailureRow<'a> {
-    message: String,
-    #[serde(flatten)]
-    failure: &'a Failure,
 }
 
 /// Runs the command.
@@ -73,7 +67,7 @@ fn options(source: &Source, flags: &[String]) -> Result<CompileOptions, CliError
 
 fn report_failure(context: &Context, arch: &str, failure: Failure) -> Result<CliError, CliError> {
     if context.json() {
-        let failure = Some(FailureRow { message: failure.to_string(), failure: &failure });
+        let failure = Some(FailureRow::of(&failure));
         context.print_json(&Answer { arch, compiler: None, kernels: &[], not_instantiated: &[], failure })?;
     }
     Ok(failure.into())

@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 use lab::{Failure, LabError};
+use notebook::NotebookError;
+use serde::Serialize;
 
 /// Why a command did not do what it was asked. The text says what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -58,5 +60,26 @@ impl From<LabError> for CliError {
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         Self::CodeFailed(failure)
+    }
+}
+
+impl From<NotebookError> for CliError {
+    fn from(error: NotebookError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+/// A failure of the code under test in a JSON answer: its fields, and the same in words.
+#[derive(Serialize)]
+pub struct FailureRow<'a> {
+    message: String,
+    #[serde(flatten)]
+    failure: &'a Failure,
+}
+
+impl<'a> FailureRow<'a> {
+    /// The row of a failure.
+    pub fn of(failure: &'a Failure) -> Self {
+        Self { message: failure.to_string(), failure }
     }
 }

@@ -56,7 +56,7 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
     let file = read_source(&args.file)?;
     let provider = Provider::choose(args.provider.as_deref(), &context.config(file.folder())?)?;
     super::require_kernel(&file, args.kernel.as_deref())?;
-    let notebook = Notebook::open(&context.notebook_path()?).map_err(|error| CliError::Usage(error.to_string()))?;
+    let notebook = Notebook::open(&context.notebook_path()?)?;
     let unfinished = args.resume.map(|wanted| find_unfinished(&notebook, &file, wanted)).transpose()?;
     let original = match &unfinished {
         Some(unfinished) => file.with_text(unfinished.text.clone()),
@@ -85,16 +85,15 @@ struct Unfinished {
 }
 
 fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Unfinished, CliError> {
-    let unusable = |error: notebook::NotebookError| CliError::Usage(error.to_string());
     let run = if wanted == 0 {
-        notebook.unfinished_runs(&file.path).map_err(unusable)?.into_iter().next().ok_or_else(|| {
+        notebook.unfinished_runs(&file.path)?.into_iter().next().ok_or_else(|| {
             CliError::Usage(format!(
                 "{}: no unfinished run of this file is recorded; leave --resume out",
                 file.path.display()
             ))
         })?
     } else {
-        notebook.run(RunId(wanted)).map_err(unusable)?
+        notebook.run(RunId(wanted))?
     };
     if run.file != file.path {
         return Err(CliError::Usage(format!(
@@ -104,7 +103,7 @@ fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Un
             file.path.display()
         )));
     }
-    Ok(Unfinished { run: run.id, text: notebook.text(&run.original).map_err(unusable)? })
+    Ok(Unfinished { run: run.id, text: notebook.text(&run.original)? })
 }
 
 /// Where the best version goes: absolute, its folder made sure of before hours are spent.

@@ -60,15 +60,14 @@ pub fn run(context: &Context, args: &HistoryArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
     let path = context.notebook_path()?;
-    let unreadable = |error: notebook::NotebookError| CliError::Usage(error.to_string());
-    let notebook = Notebook::open_existing(&path).map_err(unreadable)?;
+    let notebook = Notebook::open_existing(&path)?;
     let mut kernels = Vec::new();
     for kernel in Syntax::parse(source.text.clone()).kernels() {
         if args.kernel.as_ref().is_some_and(|wanted| *wanted != kernel.name) {
             continue;
         }
         let points = match &notebook {
-            Some(notebook) => notebook.history(&source.path, &kernel.name).map_err(unreadable)?,
+            Some(notebook) => notebook.history(&source.path, &kernel.name)?,
             None => Vec::new(),
         };
         let now = kernel.fingerprint.to_string();

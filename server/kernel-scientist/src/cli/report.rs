@@ -32,7 +32,6 @@ pub struct ReportArgs {
 /// Runs the command: writes the page to standard output.
 pub fn run(context: &Context, args: &ReportArgs) -> Result<(), CliError> {
     let path = context.notebook_path()?;
-    let unreadable = |error: notebook::NotebookError| CliError::Usage(error.to_string());
     let nothing = || {
         CliError::Usage(format!(
             "{}: no run of this file is recorded in {}; make one with: kernel-scientist evolve {}",
@@ -41,12 +40,12 @@ pub fn run(context: &Context, args: &ReportArgs) -> Result<(), CliError> {
             args.file.display()
         ))
     };
-    let notebook = Notebook::open_existing(&path).map_err(unreadable)?.ok_or_else(nothing)?;
+    let notebook = Notebook::open_existing(&path)?.ok_or_else(nothing)?;
     let run = match args.run {
-        Some(number) => notebook.run(RunId(number)).map_err(unreadable)?,
-        None => latest(&notebook, args).map_err(unreadable)?.ok_or_else(nothing)?,
+        Some(number) => notebook.run(RunId(number))?,
+        None => latest(&notebook, args)?.ok_or_else(nothing)?,
     };
-    let report = gather::gather(&notebook, &run).map_err(unreadable)?;
+    let report = gather::gather(&notebook, &run)?;
     let page = render::render(&report)
         .map_err(|error| CliError::Usage(format!("the report could not be written: {error:#}")))?;
     context.print(&page)

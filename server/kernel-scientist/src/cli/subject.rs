@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hip_syntax::Syntax;
 use lab::workbench::{Workbench, WorkbenchOptions};
 use lab::{Comparison, Source, TimeReport};
-use notebook::{KernelFingerprint, MeasuredCode, Notebook, NotebookError};
+use notebook::{MeasuredCode, Notebook, NotebookError};
+use scientist::evolution;
 
 use super::progress::Progress;
 use super::{CliError, Context};
@@ -80,13 +80,13 @@ pub fn keep(
     comparison: Option<(&Source, &Comparison)>,
     taken: Taken,
 ) -> Result<(), CliError> {
-    let kernels = fingerprints(source);
+    let kernels = evolution::kernels(&source.text);
     let code = MeasuredCode { text: &source.text, kernels: &kernels };
     let record = || -> Result<(), NotebookError> {
         let notebook = Notebook::open(&taken.notebook)?;
         notebook.record_times(&source.path, code, report, taken.seed, taken.took)?;
         if let Some((other, comparison)) = comparison {
-            let kernels = fingerprints(other);
+            let kernels = evolution::kernels(&other.text);
             let baseline = MeasuredCode { text: &other.text, kernels: &kernels };
             notebook.record_comparison(&source.path, baseline, code, comparison, taken.took)?;
         }
@@ -103,17 +103,6 @@ pub struct Taken {
     pub seed: u64,
     /// How long it took.
     pub took: Duration,
-}
-
-fn fingerprints(source: &Source) -> Vec<KernelFingerprint> {
-    Syntax::parse(source.text.clone())
-        .kernels()
-        .iter()
-        .map(|kernel| KernelFingerprint {
-            kernel: kernel.qualified_name.clone(),
-            fingerprint: kernel.fingerprint.to_string(),
-        })
-        .collect()
 }
 
 fn check_device(context: &Context, source: &Source, device: &str) -> Result<(), CliError> {

@@ -8,6 +8,7 @@ use lab::{Comparison, Failure, LabError, TimeReport, Verdict};
 use serde::Serialize;
 
 use super::context::read_source;
+use super::error::FailureRow;
 use super::progress::Progress;
 use super::subject::{self, Subject, SubjectArgs, Taken};
 use super::{CliError, Context, figures};
@@ -61,13 +62,6 @@ struct KernelRow<'a> {
     low_ns: f64,
     high_ns: f64,
     samples: usize,
-}
-
-#[derive(Serialize)]
-struct FailureRow<'a> {
-    message: String,
-    #[serde(flatten)]
-    failure: &'a Failure,
 }
 
 /// Runs the command.
@@ -143,7 +137,7 @@ fn report_failure(context: &Context, subject: &Subject, failure: Failure) -> Res
             ratio_low: None,
             ratio_high: None,
             comparison: None,
-            failure: Some(FailureRow { message: failure.to_string(), failure: &failure }),
+            failure: Some(FailureRow::of(&failure)),
         })?;
     }
     Ok(failure.into())
