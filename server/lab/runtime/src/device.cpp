@@ -55,6 +55,9 @@ int clock_rate_khz() {
     return mhz.empty() ? 0 : static_cast<int>(atof(mhz.c_str()) * 1000);
 }
 
+/// What the program's units were compiled for; told before main begins.
+unsigned program_wave_size = kMaxWaveSize;
+
 /// Limits of the programming model are MI300's; sizes and counts are the host's. What does not exist (textures,
 /// surfaces, cooperative launches) stays 0.
 hipDeviceProp_t describe_device() {
@@ -76,7 +79,7 @@ hipDeviceProp_t describe_device() {
     p.maxSharedMemoryPerMultiProcessor = kMaxSharedBytes;
     p.regsPerBlock = 65536;
     p.regsPerMultiprocessor = 65536;
-    p.warpSize = kWaveSize;
+    p.warpSize = static_cast<int>(program_wave_size);
     p.maxThreadsPerBlock = kMaxBlockSize;
     std::fill(p.maxThreadsDim, p.maxThreadsDim + 3, static_cast<int>(kMaxBlockSize));
     p.maxGridSize[0] = INT32_MAX;
@@ -149,6 +152,8 @@ using namespace ks;
 
 #pragma GCC visibility push(default)
 extern "C" {
+
+void ks_tell_wave_size(unsigned size) { program_wave_size = size; }
 
 hipError_t hipInit(unsigned flags) { return flags == 0 ? hipSuccess : remember(hipErrorInvalidValue); }
 hipError_t hipGetDeviceCount(int *count) { return give(count, 1); }

@@ -1,4 +1,5 @@
-// Who runs next. The states of a wave's 64 work-items are one vector register: each question is one comparison.
+// Who runs next. The states of a wave's work-items are one vector register: each question is one comparison. Where waves
+// have 32 work-items, the register's upper half belongs to the next wave and is masked out.
 #include "fault.h"
 #include "worker.h"
 #include <stdio.h>
@@ -13,27 +14,27 @@ typedef bool MaskVector __attribute__((ext_vector_type(64)));
 
 StateVector states_of(unsigned wave) {
     StateVector states;
-    memcpy(&states, block.state + wave * kWaveSize, sizeof states);
+    memcpy(&states, block.state + wave * worker.wave_size, sizeof states);
     return states;
 }
 uint64_t mask(MaskVector vector) { return __builtin_bit_cast(uint64_t, vector); }
 uint64_t runnable(unsigned wave) {
     const StateVector ready = static_cast<uint8_t>(kReady);
-    return mask(__builtin_convertvector(states_of(wave) <= ready, MaskVector));
+    return mask(__builtin_convertvector(states_of(wave) <= ready, MaskVector)) & worker.lanes;
 }
 uint64_t in_state(unsigned wave, State state) {
     const StateVector wanted = static_cast<uint8_t>(state);
-    return mask(__builtin_convertvector(states_of(wave) == wanted, MaskVector));
+    return mask(__builtin_convertvector(states_of(wave) == wanted, MaskVector)) & worker.lanes;
 }
 WorkItem *first_of(unsigned wave, uint64_t items) {
-    return block.items + wave * kWaveSize + __builtin_ctzll(items);
+    return block.items + wave * worker.wave_size + __builtin_ctzll(items);
 }
 
 /// Lets those of `waiting` go on that wait at the earliest place in the source; the values they brought are now
 /// readable. Returns the first of them.
 WorkItem *release_exchange(unsigned number, uint64_t waiting) {
     SiteVector sites;
-    memcpy(&sites, block.site + number * kWaveSize, sizeof sites);
+    memcpy(&sites, block.site + number * worker.wave_size, sizeof sites);
     const SiteVector never = UINT32_MAX;
     const MaskVector waits = __builtin_bit_cast(MaskVector, waiting);
     const SiteVector candidates = __builtin_convertvector(waits, SiteVector) != 0 ? sites : never;
@@ -42,7 +43,7 @@ WorkItem *release_exchange(unsigned number, uint64_t waiting) {
     const MaskVector released = __builtin_bit_cast(MaskVector, active);
     const StateVector ready = static_cast<uint8_t>(kReady);
     const StateVector states = __builtin_convertvector(released, StateVector) != 0 ? ready : states_of(number);
-    memcpy(block.state + number * kWaveSize, &states, sizeof states);
+    memcpy(block.state + number * worker.wave_size, &states, sizeof states);
     Wave &wave = block.waves[number];
     wave.active = active;
     wave.votes = wave.votes_in & active;
@@ -86,7 +87,7 @@ WorkItem *release_barrier() {
 /// The next to run after work-item `linear`: its own wave first, so that values are exchanged while they are in the
 /// cache; then the waves that follow; at last the barrier, or the thread's own stack when all have ended.
 WorkItem *choose(uint32_t linear) {
-    unsigned wave = linear / kWaveSize;
+    unsigned wave = linear / worker.wave_size;
     for (unsigned seen = 0; seen < worker.waves; ++seen) {
         if (const uint64_t items = runnable(wave); items != 0) {
             return first_of(wave, items);
@@ -152,7 +153,7 @@ extern "C" __attribute__((visibility("default"))) WorkItem *ks_finish_slowly(Wor
 
 extern "C" __attribute__((visibility("default"))) void ks_run_fibers(void (*entry)(WorkItem *)) {
     worker.entry = entry;
-    memset(block.state, kDone, worker.waves * kWaveSize);
+    memset(block.state, kDone, worker.waves * worker.wave_size);
     memset(block.state, kNew, block.size);
     WorkItem *first = block.items;
     begin(first);

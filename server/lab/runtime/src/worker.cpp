@@ -17,9 +17,9 @@ namespace {
 
 // Where `suspend` writes in a kernel that runs as a loop, and outside kernels. No state here is ever kReady, so every
 // wait ends in ks_pick_next, which stops the program with a message. Exchanges write to a wave first.
-uint8_t idle_state[kWaveSize];
-uint32_t idle_site[kWaveSize];
-Wave idle_waves[kMaxBlockSize / kWaveSize];
+uint8_t idle_state[kMaxWaveSize];
+uint32_t idle_site[kMaxWaveSize];
+Wave idle_waves[kMaxWaves];
 
 /// Pages below a stack that stop an overflow from reaching the neighbour's.
 constexpr size_t kGuardBytes = 4096;
@@ -54,7 +54,7 @@ void reserve(unsigned count) {
     if (count <= worker.capacity) {
         return;
     }
-    const unsigned rounded = (count + kWaveSize - 1) / kWaveSize * kWaveSize;
+    const unsigned rounded = (count + kMaxWaveSize - 1) / kMaxWaveSize * kMaxWaveSize;
     map_stacks(rounded);
     free(worker.items);
     free(worker.free_stacks);
@@ -70,9 +70,9 @@ void reserve(unsigned count) {
 
 /// Storage that a thread owns for fibers; `block` points to it while a launch with fibers runs.
 struct Storage {
-    uint8_t state[kMaxBlockSize + kWaveSize];
-    uint32_t site[kMaxBlockSize + kWaveSize];
-    Wave waves[kMaxBlockSize / kWaveSize];
+    uint8_t state[kMaxBlockSize + kMaxWaveSize];
+    uint32_t site[kMaxBlockSize + kMaxWaveSize];
+    Wave waves[kMaxWaves];
 };
 __thread Storage *storage;
 
@@ -130,7 +130,9 @@ void begin_launch(const Launch &launch) {
     worker.launch = &launch;
     block.body = launch.body;
     block.size = launch.block.x * launch.block.y * launch.block.z;
-    worker.waves = (block.size + kWaveSize - 1) / kWaveSize;
+    worker.wave_size = launch.wave_size;
+    worker.lanes = launch.wave_size == kMaxWaveSize ? ~uint64_t{0} : (uint64_t{1} << launch.wave_size) - 1;
+    worker.waves = (block.size + launch.wave_size - 1) / launch.wave_size;
     worker.divergence_reported = false;
     if (launch.mode == Mode::kLoop) {
         return;

@@ -11,7 +11,8 @@ inline constexpr size_t kStackBytes = 64 << 10;
 struct Worker {
     WorkItem main;            ///< the thread's own stack, while fibers run
     void (*entry)(WorkItem *); ///< where a work-item of this launch begins
-    unsigned waves;
+    unsigned waves, wave_size;
+    uint64_t lanes;           ///< a bit for each work-item of a full wave
     WorkItem *items;
     unsigned capacity;        ///< work-items for which there is storage
     ItemIndex extent;         ///< block extents that the items' indices are filled for

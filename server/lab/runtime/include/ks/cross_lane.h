@@ -81,9 +81,10 @@ static KS_INLINE int __all(int predicate, uint32_t ks_site = KS_SITE) {
 }
 
 // The _sync forms name who takes part. The mask must be of 64 bits, as HIP demands: a 32-bit one would silently leave out
-// half of the wave.
+// half of a wave of 64.
 #define KS_REQUIRE_WAVE64_MASK(M)                                                                                      \
-    static_assert(sizeof(M) == 8, "the mask must be a 64-bit integer: a wave has 64 work-items")
+    static_assert(sizeof(M) == 8 || sizeof(M) * 8 == warpSize,                                                         \
+                  "the mask must be a 64-bit integer: a wave has 64 work-items")
 template <class M, class T>
 static KS_INLINE T __shfl_sync(M, T value, int source, int width = warpSize, uint32_t ks_site = KS_SITE) {
     KS_REQUIRE_WAVE64_MASK(M);

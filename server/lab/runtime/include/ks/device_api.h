@@ -144,6 +144,8 @@ hipError_t hipInit(unsigned flags);
 hipError_t hipGetDeviceCount(int *count);
 hipError_t hipSetDevice(int device);
 hipError_t hipGetDevice(int *device);
+/// The size of waves in this program, for what the API says of the device.
+void ks_tell_wave_size(unsigned size);
 hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device);
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device);
 hipError_t hipChooseDevice(int *device, const hipDeviceProp_t *properties);
@@ -170,3 +172,7 @@ hipError_t hipDeviceDisablePeerAccess(int peer);
 hipError_t hipDriverGetVersion(int *version);
 hipError_t hipRuntimeGetVersion(int *version);
 }
+
+#if KS_WAVE_SIZE != 64
+__attribute__((constructor)) static void ks_tell_this_units_wave_size() { ks_tell_wave_size(KS_WAVE_SIZE); }
+#endif

@@ -62,5 +62,5 @@ KS_ITEM_VARIABLE ::ks::Extent gridDim;
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
 
-/// Work-items that exchange values with each other directly: 64, as on MI300.
-inline constexpr int warpSize = 64;
+/// Work-items that exchange values with each other directly: 64, as on MI300, unless the program is compiled for 32.
+inline constexpr int warpSize = KS_WAVE_SIZE;

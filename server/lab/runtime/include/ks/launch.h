@@ -22,6 +22,7 @@ struct Launch {
     /// Runs blocks [first, last), numbered with x fastest, on the calling thread.
     void (*run_blocks)(const Launch &, uint64_t first, uint64_t last);
     const void *body;
+    unsigned wave_size = kWaveSize; ///< of the unit that launches
 };
 
 /// Checks, runs and times a launch. Errors are left for hipGetLastError.

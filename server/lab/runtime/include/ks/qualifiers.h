@@ -12,9 +12,16 @@
 /// This runtime's own mark.
 #define __KS_CPU_RUNTIME__ 1
 
-// MI300 is the device that is emulated: wavefronts of 64.
-#define __AMDGCN_WAVEFRONT_SIZE 64
-#define __AMDGCN_WAVEFRONT_SIZE__ 64
+// MI300 is the device that is emulated: waves of 64 work-items. A program that is meant for waves of 32 is compiled with
+// -DKS_WAVE_SIZE=32, all of its units alike.
+#ifndef KS_WAVE_SIZE
+#define KS_WAVE_SIZE 64
+#endif
+#if KS_WAVE_SIZE != 32 && KS_WAVE_SIZE != 64
+#error "KS_WAVE_SIZE must be 32 or 64"
+#endif
+#define __AMDGCN_WAVEFRONT_SIZE KS_WAVE_SIZE
+#define __AMDGCN_WAVEFRONT_SIZE__ KS_WAVE_SIZE
 
 #define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__ 1
 #define __HIP_ARCH_HAS_GLOBAL_FLOAT_ATOMIC_EXCH__ 1

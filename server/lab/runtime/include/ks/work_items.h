@@ -11,7 +11,10 @@
 
 namespace ks {
 
-inline constexpr unsigned kWaveSize = 64;
+/// The wave's size in this program. The runtime library serves both: what is stored for a wave has room for the larger.
+inline constexpr unsigned kWaveSize = KS_WAVE_SIZE;
+inline constexpr unsigned kMaxWaveSize = 64;
+inline constexpr unsigned kMaxWaves = 32;
 inline constexpr unsigned kMaxBlockSize = 1024;
 inline constexpr unsigned kMaxSharedBytes = 65536;
 
@@ -31,15 +34,15 @@ struct alignas(64) WorkItem {
 static_assert(offsetof(WorkItem, stack_pointer) == 0 && offsetof(WorkItem, resume) == 8 &&
               offsetof(WorkItem, rbp) == 16 && offsetof(WorkItem, rbx) == 24 && sizeof(WorkItem) == 64);
 
-/// What 64 work-items share to exchange values. `in` and `votes_in` are written before waiting; when all that can
+/// What the work-items of a wave share to exchange values. `in` and `votes_in` are written before waiting; when all that can
 /// arrive have arrived the scheduler copies them to `out` and `votes`, which stay unchanged until each has read them.
 struct alignas(64) Wave {
     uint64_t active;    ///< the work-items that take part in the exchange under way
     uint64_t votes;     ///< their predicates, one bit each
     uint64_t votes_in;
     uint64_t ran_at;    ///< sites recently released, see scheduler.cpp
-    alignas(64) uint64_t in[kWaveSize];
-    alignas(64) uint64_t out[kWaveSize];
+    alignas(64) uint64_t in[kMaxWaveSize];
+    alignas(64) uint64_t out[kMaxWaveSize];
 };
 
 /// A reduction over a block's predicates, for __syncthreads_count, _and, _or.

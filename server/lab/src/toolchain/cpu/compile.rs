@@ -163,7 +163,8 @@ impl Build<'_> {
 
     /// A precompiled header comes before all else: not where macros or forced includes are to change what is in it.
     fn takes_precompiled_header(&self) -> bool {
-        let reserved = |define: &String| define.starts_with('_') && !define.starts_with("__HIP");
+        let reserved =
+            |define: &String| define.starts_with("KS_") || define.starts_with('_') && !define.starts_with("__HIP");
         self.options.undefines.is_empty()
             && self.options.forced_includes.is_empty()
             && self.options.extra.is_empty()
