@@ -1,65 +1,123 @@
-// __half and __half2, on clang's _Float16. A name that is not here is a compile error that says so.
+// __half and __half2, on clang's _Float16. Their conversions and functions are in the two headers that stand at the
+// end. A name that is not there is a compile error that says so.
 #pragma once
 #pragma clang system_header
-#include <ks/cross_lane.h>
 #include <ks/math.h>
+#include <ks/rounding.h>
 #include <ks/vector_types.h>
 #include <type_traits>
 
+typedef _Float16 _Float16_2 __attribute__((ext_vector_type(2)));
+
+/// A half for its bits: `x` is the bit pattern of `data`.
 struct __half_raw {
-    unsigned short x;
+    union {
+        _Float16 data;
+        unsigned short x;
+    };
+};
+struct __half2_raw {
+    union {
+        struct {
+            __half_raw x, y;
+        };
+        _Float16_2 data;
+    };
 };
 
+namespace ks {
+
+template <class T>
+inline constexpr bool kIsNumber = std::is_arithmetic_v<std::remove_cv_t<T>> || std::is_same_v<T, _Float16>;
+
+} // namespace ks
+
+/// The arithmetic below rounds each operation once: float holds the sum, product, quotient of two halves precisely
+/// enough that rounding its result again changes nothing.
 struct __half {
     _Float16 data;
 
     __half() = default;
+    constexpr __half(const __half_raw &raw) : data(raw.data) {}
+    operator __half_raw() const { return __half_raw{data}; }
+    operator __half_raw() const volatile { return __half_raw{data}; }
+    __half &operator=(const __half_raw &raw) {
+        data = raw.data;
+        return *this;
+    }
+    void operator=(const __half_raw &raw) volatile { data = raw.data; }
+
+#ifndef __HIP_NO_HALF_CONVERSIONS__
     constexpr __half(_Float16 value) : data(value) {}
     constexpr __half(float value) : data(static_cast<_Float16>(value)) {}
-    constexpr __half(double value) : data(static_cast<_Float16>(value)) {}
+    constexpr __half(double value) : data(static_cast<_Float16>(::ks::to_float_odd(value))) {}
     template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
     constexpr __half(I value) : data(static_cast<_Float16>(value)) {}
-    __half(__half_raw raw) : data(::ks::reinterpret<_Float16>(raw.x)) {}
 
     constexpr operator float() const { return static_cast<float>(data); }
     constexpr operator _Float16() const { return data; }
-    operator __half_raw() const { return {::ks::reinterpret<unsigned short>(data)}; }
+    template <class I, class = std::enable_if_t<std::is_integral_v<I>>> constexpr operator I() const {
+        return static_cast<I>(data);
+    }
+#endif
 
-    constexpr __half operator-() const { return {static_cast<_Float16>(-data)}; }
+#ifndef __HIP_NO_HALF_OPERATORS__
+    constexpr __half operator-() const { return __half_raw{static_cast<_Float16>(-data)}; }
     constexpr __half operator+() const { return *this; }
     constexpr bool operator!() const { return data == 0; }
-    constexpr __half &operator+=(__half b) { return *this = __half(static_cast<_Float16>(data + b.data)); }
-    constexpr __half &operator-=(__half b) { return *this = __half(static_cast<_Float16>(data - b.data)); }
-    constexpr __half &operator*=(__half b) { return *this = __half(static_cast<_Float16>(data * b.data)); }
-    constexpr __half &operator/=(__half b) { return *this = __half(static_cast<_Float16>(data / b.data)); }
-    constexpr __half &operator++() { return *this += __half(static_cast<_Float16>(1)); }
-    constexpr __half &operator--() { return *this -= __half(static_cast<_Float16>(1)); }
+#define KS_HALF_ASSIGNMENT(OP)                                                                                         \
+    constexpr __half &operator OP##=(const __half &b) {                                                                \
+        data = static_cast<_Float16>(data OP b.data);                                                                  \
+        return *this;                                                                                                  \
+    }
+    KS_HALF_ASSIGNMENT(+)
+    KS_HALF_ASSIGNMENT(-)
+    KS_HALF_ASSIGNMENT(*)
+    KS_HALF_ASSIGNMENT(/)
+#undef KS_HALF_ASSIGNMENT
+    constexpr __half &operator++() { return *this += __half_raw{1}; }
+    constexpr __half &operator--() { return *this -= __half_raw{1}; }
+    constexpr __half operator++(int) {
+        const __half before = *this;
+        ++*this;
+        return before;
+    }
+    constexpr __half operator--(int) {
+        const __half before = *this;
+        --*this;
+        return before;
+    }
+#endif
 };
-typedef __half half;
 
-#define KS_HALF_OPERATOR(OP)                                                                                           \
-    static KS_INLINE constexpr __half operator OP(__half a, __half b) {                                                \
-        return {static_cast<_Float16>(a.data OP b.data)};                                                              \
-    }                                                                                                                  \
-    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>                                              \
-    static KS_INLINE constexpr __half operator OP(__half a, T b) {                                                     \
+#ifndef __HIP_NO_HALF_OPERATORS__
+#ifndef __HIP_NO_HALF_CONVERSIONS__
+// With a number of another type, which becomes a half first.
+#define KS_HALF_MIXED(RESULT, OP)                                                                                      \
+    template <class T, class = std::enable_if_t<::ks::kIsNumber<T>>>                                                   \
+    static KS_INLINE constexpr RESULT operator OP(const __half &a, T b) {                                              \
         return a OP __half(b);                                                                                         \
     }                                                                                                                  \
-    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>                                              \
-    static KS_INLINE constexpr __half operator OP(T a, __half b) {                                                     \
+    template <class T, class = std::enable_if_t<::ks::kIsNumber<T>>>                                                   \
+    static KS_INLINE constexpr RESULT operator OP(T a, const __half &b) {                                              \
         return __half(a) OP b;                                                                                         \
     }
+#else
+#define KS_HALF_MIXED(RESULT, OP)
+#endif
+#define KS_HALF_OPERATOR(OP)                                                                                           \
+    static KS_INLINE constexpr __half operator OP(const __half &a, const __half &b) {                                  \
+        return __half_raw{static_cast<_Float16>(a.data OP b.data)};                                                    \
+    }                                                                                                                  \
+    KS_HALF_MIXED(__half, OP)
 KS_HALF_OPERATOR(+)
 KS_HALF_OPERATOR(-)
 KS_HALF_OPERATOR(*)
 KS_HALF_OPERATOR(/)
 #undef KS_HALF_OPERATOR
 #define KS_HALF_COMPARISON(OP)                                                                                         \
-    static KS_INLINE constexpr bool operator OP(__half a, __half b) { return a.data OP b.data; }                       \
-    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>                                              \
-    static KS_INLINE constexpr bool operator OP(__half a, T b) {                                                       \
-        return a.data OP __half(b).data;                                                                               \
-    }
+    static KS_INLINE constexpr bool operator OP(const __half &a, const __half &b) { return a.data OP b.data; }         \
+    KS_HALF_MIXED(bool, OP)
 KS_HALF_COMPARISON(==)
 KS_HALF_COMPARISON(!=)
 KS_HALF_COMPARISON(<)
@@ -67,115 +125,85 @@ KS_HALF_COMPARISON(<=)
 KS_HALF_COMPARISON(>)
 KS_HALF_COMPARISON(>=)
 #undef KS_HALF_COMPARISON
+#undef KS_HALF_MIXED
+#endif
 
-struct alignas(4) __half2 {
-    __half x, y;
+struct __half2 {
+    union {
+        struct {
+            __half x, y;
+        };
+        _Float16_2 data;
+    };
+
     __half2() = default;
-    constexpr __half2(__half x_, __half y_) : x(x_), y(y_) {}
-    explicit constexpr __half2(__half both) : x(both), y(both) {}
+    constexpr __half2(const __half &x_, const __half &y_) : x(x_), y(y_) {}
+    explicit constexpr __half2(const __half &both) : x(both), y(both) {}
+    constexpr __half2(_Float16_2 both) : data(both) {}
+    constexpr __half2(const __half2_raw &raw) : data(raw.data) {}
+    operator __half2_raw() const {
+        __half2_raw raw;
+        raw.data = data;
+        return raw;
+    }
+    operator _Float16_2() const { return data; }
+    __half2 &operator=(const __half2_raw &raw) {
+        data = raw.data;
+        return *this;
+    }
+
+#ifndef __HIP_NO_HALF_OPERATORS__
+    constexpr __half2 operator+() const { return *this; }
     constexpr __half2 operator-() const { return {-x, -y}; }
-    constexpr __half2 &operator+=(__half2 b) { return *this = {x + b.x, y + b.y}; }
-    constexpr __half2 &operator-=(__half2 b) { return *this = {x - b.x, y - b.y}; }
-    constexpr __half2 &operator*=(__half2 b) { return *this = {x * b.x, y * b.y}; }
-    constexpr __half2 &operator/=(__half2 b) { return *this = {x / b.x, y / b.y}; }
+    constexpr __half2 &operator+=(const __half2 &b) { return *this = __half2(x + b.x, y + b.y); }
+    constexpr __half2 &operator-=(const __half2 &b) { return *this = __half2(x - b.x, y - b.y); }
+    constexpr __half2 &operator*=(const __half2 &b) { return *this = __half2(x * b.x, y * b.y); }
+    constexpr __half2 &operator/=(const __half2 &b) { return *this = __half2(x / b.x, y / b.y); }
+    constexpr __half2 &operator++() {
+        ++x, ++y;
+        return *this;
+    }
+    constexpr __half2 &operator--() {
+        --x, --y;
+        return *this;
+    }
+    constexpr __half2 operator++(int) {
+        const __half2 before = *this;
+        ++*this;
+        return before;
+    }
+    constexpr __half2 operator--(int) {
+        const __half2 before = *this;
+        --*this;
+        return before;
+    }
+#endif
 };
-typedef __half2 half2;
+static_assert(sizeof(__half2) == 4 && alignof(__half2) == 4 && std::is_trivially_copyable_v<__half2>);
+
+#ifndef __HIP_NO_HALF_OPERATORS__
 #define KS_HALF2_OPERATOR(OP)                                                                                          \
-    static KS_INLINE constexpr __half2 operator OP(__half2 a, __half2 b) { return {a.x OP b.x, a.y OP b.y}; }
+    static KS_INLINE constexpr __half2 operator OP(const __half2 &a, const __half2 &b) {                               \
+        return {a.x OP b.x, a.y OP b.y};                                                                               \
+    }
 KS_HALF2_OPERATOR(+)
 KS_HALF2_OPERATOR(-)
 KS_HALF2_OPERATOR(*)
 KS_HALF2_OPERATOR(/)
 #undef KS_HALF2_OPERATOR
-static KS_INLINE constexpr bool operator==(__half2 a, __half2 b) { return a.x == b.x && a.y == b.y; }
-static KS_INLINE constexpr bool operator!=(__half2 a, __half2 b) { return !(a == b); }
+// A comparison of pairs holds where it holds for both halves; the negated ones are AMD's: the negation as a whole.
+static KS_INLINE constexpr bool operator==(const __half2 &a, const __half2 &b) { return a.x == b.x && a.y == b.y; }
+static KS_INLINE constexpr bool operator!=(const __half2 &a, const __half2 &b) { return !(a == b); }
+static KS_INLINE constexpr bool operator<(const __half2 &a, const __half2 &b) { return a.x < b.x && a.y < b.y; }
+static KS_INLINE constexpr bool operator>(const __half2 &a, const __half2 &b) { return b < a; }
+static KS_INLINE constexpr bool operator<=(const __half2 &a, const __half2 &b) { return !(b < a); }
+static KS_INLINE constexpr bool operator>=(const __half2 &a, const __half2 &b) { return !(a < b); }
+#endif
 
-// Conversions.
-static KS_INLINE __half __float2half(float x) { return {static_cast<_Float16>(x)}; }
-static KS_INLINE __half __float2half_rn(float x) { return {static_cast<_Float16>(x)}; }
-static KS_INLINE __half __double2half(double x) { return {static_cast<_Float16>(x)}; }
-static KS_INLINE float __half2float(__half x) { return static_cast<float>(x.data); }
-static KS_INLINE __half __int2half_rn(int x) { return {static_cast<_Float16>(x)}; }
-static KS_INLINE __half __uint2half_rn(unsigned x) { return {static_cast<_Float16>(x)}; }
-static KS_INLINE int __half2int_rn(__half x) { return static_cast<int>(rintf(__half2float(x))); }
-static KS_INLINE int __half2int_rz(__half x) { return static_cast<int>(__half2float(x)); }
-static KS_INLINE int __half2int_rd(__half x) { return static_cast<int>(floorf(__half2float(x))); }
-static KS_INLINE int __half2int_ru(__half x) { return static_cast<int>(ceilf(__half2float(x))); }
-static KS_INLINE unsigned __half2uint_rn(__half x) { return static_cast<unsigned>(rintf(__half2float(x))); }
-static KS_INLINE unsigned __half2uint_rz(__half x) { return static_cast<unsigned>(__half2float(x)); }
-static KS_INLINE short __half_as_short(__half x) { return ::ks::reinterpret<short>(x.data); }
-static KS_INLINE unsigned short __half_as_ushort(__half x) { return ::ks::reinterpret<unsigned short>(x.data); }
-static KS_INLINE __half __short_as_half(short x) { return {::ks::reinterpret<_Float16>(x)}; }
-static KS_INLINE __half __ushort_as_half(unsigned short x) { return {::ks::reinterpret<_Float16>(x)}; }
-static KS_INLINE __half2 __float2half2_rn(float x) { return __half2(__float2half(x)); }
-static KS_INLINE __half2 __floats2half2_rn(float x, float y) { return {__float2half(x), __float2half(y)}; }
-static KS_INLINE __half2 __float22half2_rn(float2 v) { return __floats2half2_rn(v.x, v.y); }
-static KS_INLINE float2 __half22float2(__half2 v) { return {__half2float(v.x), __half2float(v.y)}; }
-static KS_INLINE float __low2float(__half2 v) { return __half2float(v.x); }
-static KS_INLINE float __high2float(__half2 v) { return __half2float(v.y); }
-static KS_INLINE __half __low2half(__half2 v) { return v.x; }
-static KS_INLINE __half __high2half(__half2 v) { return v.y; }
-static KS_INLINE __half2 __half2half2(__half x) { return __half2(x); }
-static KS_INLINE __half2 __halves2half2(__half x, __half y) { return {x, y}; }
-static KS_INLINE __half2 make_half2(__half x, __half y) { return {x, y}; }
-static KS_INLINE __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
-static KS_INLINE __half2 __low2half2(__half2 v) { return __half2(v.x); }
-static KS_INLINE __half2 __high2half2(__half2 v) { return __half2(v.y); }
+#ifndef HIP_NO_HALF
+typedef __half half;
+typedef __half2 half2;
+#endif
 
-// Arithmetic and comparisons.
-static KS_INLINE __half __hadd(__half a, __half b) { return a + b; }
-static KS_INLINE __half __hsub(__half a, __half b) { return a - b; }
-static KS_INLINE __half __hmul(__half a, __half b) { return a * b; }
-static KS_INLINE __half __hdiv(__half a, __half b) { return a / b; }
-static KS_INLINE __half __hneg(__half a) { return -a; }
-static KS_INLINE __half __habs(__half a) { return {static_cast<_Float16>(__builtin_fabsf(__half2float(a)))}; }
-/// One rounding: a product of two halves is exact in float, and double holds the sum.
-static KS_INLINE __half __hfma(__half a, __half b, __half c) {
-    return {static_cast<_Float16>(static_cast<double>(a.data) * static_cast<double>(b.data) +
-                                  static_cast<double>(c.data))};
-}
-static KS_INLINE __half __hmax(__half a, __half b) { return {static_cast<_Float16>(fmaxf(a, b))}; }
-static KS_INLINE __half __hmin(__half a, __half b) { return {static_cast<_Float16>(fminf(a, b))}; }
-static KS_INLINE bool __heq(__half a, __half b) { return a == b; }
-static KS_INLINE bool __hne(__half a, __half b) { return a != b; }
-static KS_INLINE bool __hlt(__half a, __half b) { return a < b; }
-static KS_INLINE bool __hle(__half a, __half b) { return a <= b; }
-static KS_INLINE bool __hgt(__half a, __half b) { return a > b; }
-static KS_INLINE bool __hge(__half a, __half b) { return a >= b; }
-static KS_INLINE bool __hisnan(__half a) { return a.data != a.data; }
-static KS_INLINE bool __hisinf(__half a) { return __builtin_isinf(__half2float(a)); }
-static KS_INLINE __half2 __hadd2(__half2 a, __half2 b) { return a + b; }
-static KS_INLINE __half2 __hsub2(__half2 a, __half2 b) { return a - b; }
-static KS_INLINE __half2 __hmul2(__half2 a, __half2 b) { return a * b; }
-static KS_INLINE __half2 __h2div(__half2 a, __half2 b) { return a / b; }
-static KS_INLINE __half2 __hneg2(__half2 a) { return -a; }
-static KS_INLINE __half2 __habs2(__half2 a) { return {__habs(a.x), __habs(a.y)}; }
-static KS_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
-    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
-}
-static KS_INLINE __half2 __hmax2(__half2 a, __half2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
-static KS_INLINE __half2 __hmin2(__half2 a, __half2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
-
-// Functions: computed in float, rounded once.
-#define KS_HALF_FUNCTION(NAME, EXPRESSION)                                                                             \
-    static KS_INLINE __half h##NAME(__half h) {                                                                        \
-        const float x = __half2float(h);                                                                               \
-        return __float2half(EXPRESSION);                                                                               \
-    }                                                                                                                  \
-    static KS_INLINE __half2 h2##NAME(__half2 v) { return {h##NAME(v.x), h##NAME(v.y)}; }
-KS_HALF_FUNCTION(sqrt, sqrtf(x))
-KS_HALF_FUNCTION(rsqrt, rsqrtf(x))
-KS_HALF_FUNCTION(rcp, 1.0f / x)
-KS_HALF_FUNCTION(exp, expf(x))
-KS_HALF_FUNCTION(exp2, exp2f(x))
-KS_HALF_FUNCTION(exp10, exp10f(x))
-KS_HALF_FUNCTION(log, logf(x))
-KS_HALF_FUNCTION(log2, log2f(x))
-KS_HALF_FUNCTION(log10, log10f(x))
-KS_HALF_FUNCTION(sin, sinf(x))
-KS_HALF_FUNCTION(cos, cosf(x))
-KS_HALF_FUNCTION(floor, floorf(x))
-KS_HALF_FUNCTION(ceil, ceilf(x))
-KS_HALF_FUNCTION(trunc, truncf(x))
-KS_HALF_FUNCTION(rint, rintf(x))
-#undef KS_HALF_FUNCTION
+#include <ks/half_conversions.h>
+#include <ks/half_functions.h>
