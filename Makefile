@@ -1,6 +1,6 @@
 # Each target works alone on a bare Debian 12 (as root or with sudo): setup.sh installs what is missing.
 CARGO ?= cargo
-.PHONY: demo test bench build setup
+.PHONY: demo test bench bench-comparisons build setup
 
 # What `make demo` shows: one kernel made faster, with the diff that did it.
 DEMO ?= tests/benchmarks/sgemm.hip
@@ -23,3 +23,8 @@ test:
 # Figures, not tests: nothing here passes or fails. BENCHMARKS.md keeps them with machine and date.
 bench: build
 	@./tests/bench.sh
+
+# How often comparisons err: about 15 minutes on an idle machine of two cores. COMPARISONS=--quick takes two.
+COMPARISONS ?=
+bench-comparisons: setup
+	$(CARGO) run --quiet --release --locked -p lab --example comparisons -- $(COMPARISONS)
