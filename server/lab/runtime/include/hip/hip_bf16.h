@@ -1,3 +1,4 @@
-// Not provided: a program that needs it must say so at once.
+// bfloat16.
 #pragma once
-#error "hip_bf16 (bfloat16) is not supported by the CPU runtime: time this program on a device instead"
+#pragma clang system_header
+#include <ks/bfloat16.h>

@@ -1,3 +1,4 @@
-// Not provided: a program that needs it must say so at once.
+// bfloat16, the older type.
 #pragma once
-#error "hip_bfloat16 (bfloat16) is not supported by the CPU runtime: time this program on a device instead"
+#pragma clang system_header
+#include <ks/hip_bfloat16.h>
