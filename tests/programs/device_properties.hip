@@ -15,7 +15,7 @@ int main() {
     CHECK(std::strncmp(p.gcnArchName, "gfx942", 6) == 0 && std::strstr(p.gcnArchName, "emulation") != nullptr);
     CHECK(p.warpSize == 64 && warpSize == 64 && p.maxThreadsPerBlock == 1024 && p.sharedMemPerBlock == 65536);
     CHECK(p.multiProcessorCount >= 1 && p.totalGlobalMem > (64u << 20) && p.maxGridSize[0] > 1000000);
-    CHECK(p.managedMemory == 1 && p.cooperativeLaunch == 0 && p.major == 9 && p.minor == 4);
+    CHECK(p.managedMemory == 1 && p.cooperativeLaunch == 1 && p.major == 9 && p.minor == 4);
     CHECK(p.arch.hasWarpShuffle && p.arch.hasDoubles && !p.arch.hasDynamicParallelism);
 
     const struct {
@@ -30,7 +30,7 @@ int main() {
         {hipDeviceAttributeMultiprocessorCount, p.multiProcessorCount},
         {hipDeviceAttributeComputeCapabilityMajor, 9},
         {hipDeviceAttributeManagedMemory, 1},
-        {hipDeviceAttributeCooperativeLaunch, 0},
+        {hipDeviceAttributeCooperativeLaunch, 1},
         {hipDeviceAttributeImageSupport, 0},
         {hipDeviceAttributeWallClockRate, 100000},
     };

@@ -59,7 +59,7 @@ int clock_rate_khz() {
 unsigned program_wave_size = kMaxWaveSize;
 
 /// Limits of the programming model are MI300's; sizes and counts are the host's. What does not exist (textures,
-/// surfaces, cooperative launches) stays 0.
+/// surfaces) stays 0.
 hipDeviceProp_t describe_device() {
     hipDeviceProp_t p;
     memset(&p, 0, sizeof p);
@@ -94,6 +94,8 @@ hipDeviceProp_t describe_device() {
     p.l2CacheSize = static_cast<int>(std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE)));
     p.computeMode = hipComputeModeDefault;
     p.concurrentKernels = 1;
+    p.cooperativeLaunch = 1;
+    p.cooperativeMultiDeviceLaunch = 1;
     p.canMapHostMemory = 1;
     p.integrated = 1;
     p.managedMemory = 1;

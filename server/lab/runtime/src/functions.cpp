@@ -5,6 +5,7 @@
 #include "report.h"
 #include <algorithm>
 #include <ks/function_api.h>
+#include <ks/stream_api.h>
 #include <map>
 #include <mutex>
 #include <stdio.h>
@@ -26,8 +27,9 @@ Registry &registry() {
     return *all;
 }
 
-/// The kernel whose pointer launch is under way on this thread, for its name.
+/// The pointer launch that is under way on this thread.
 __thread const char *launched_name;
+__thread bool launched_cooperative;
 
 int blocks_per_unit(int block_size, size_t shared_bytes) {
     int blocks = std::min(kBlocksPerUnit, kItemsPerUnit / block_size);
@@ -40,6 +42,10 @@ int blocks_per_unit(int block_size, size_t shared_bytes) {
 } // namespace
 
 const char *name_of_pointer_launch() { return launched_name != nullptr ? launched_name : "a kernel by pointer"; }
+bool pointer_launch_is_cooperative() { return launched_cooperative; }
+uint64_t resident_blocks(unsigned block_size, size_t shared_bytes) {
+    return uint64_t{thread_count()} * static_cast<unsigned>(blocks_per_unit(static_cast<int>(block_size), shared_bytes));
+}
 
 } // namespace ks
 
@@ -51,7 +57,9 @@ extern "C" {
 void ks_register_kernel(const void *address, PointerLaunch how) {
     Registry &all = registry();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    all.kernels[address] = how;
+    PointerLaunch &known = all.kernels[address];
+    known.launch = how.launch;
+    known.kernel = how.kernel != nullptr ? how.kernel : known.kernel;
 }
 
 hipError_t ks_launch_pointer(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
@@ -75,6 +83,46 @@ hipError_t ks_launch_pointer(const void *function, dim3 grid, dim3 block, void *
     const hipError_t error = how.launch(function, grid, block, arguments, shared_bytes, stream);
     launched_name = nullptr;
     return error;
+}
+
+hipError_t hipLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+    launched_cooperative = true;
+    const hipError_t error = ks_launch_pointer(function, grid, block, arguments, shared_bytes, stream);
+    launched_cooperative = false;
+    return error;
+}
+hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launches, int count, unsigned flags) {
+    constexpr unsigned known = hipCooperativeLaunchMultiDeviceNoPreSync | hipCooperativeLaunchMultiDeviceNoPostSync;
+    if (launches == nullptr || count != 1 || (flags & ~known) != 0) {
+        return remember(hipErrorInvalidValue);
+    }
+    const hipLaunchParams &only = launches[0];
+    if (only.stream == nullptr) {
+        return remember(hipErrorInvalidResourceHandle); // As HIP: the default stream is refused here.
+    }
+    return hipLaunchCooperativeKernel(only.func, only.gridDim, only.blockDim, only.args,
+                                      static_cast<unsigned>(only.sharedMem), only.stream);
+}
+hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launches, int count, unsigned flags) {
+    if (launches == nullptr || count != 1 || flags > 3) {
+        return remember(hipErrorInvalidValue);
+    }
+    const hipLaunchParams &only = launches[0];
+    return ks_launch_pointer(only.func, only.gridDim, only.blockDim, only.args, only.sharedMem, only.stream);
+}
+hipError_t hipExtLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                              hipStream_t stream, hipEvent_t start, hipEvent_t stop, int flags) {
+    if ((flags & ~hipExtAnyOrderLaunch) != 0) {
+        return remember(hipErrorInvalidValue);
+    }
+    if (start != nullptr) {
+        if (const hipError_t error = hipEventRecord(start, stream); error != hipSuccess) {
+            return error;
+        }
+    }
+    const hipError_t error = ks_launch_pointer(function, grid, block, arguments, shared_bytes, stream);
+    return error != hipSuccess || stop == nullptr ? error : hipEventRecord(stop, stream);
 }
 
 hipError_t ks_function_attributes(hipFuncAttributes *attributes, const void *function) {

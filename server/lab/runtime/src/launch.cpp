@@ -41,6 +41,7 @@ Launch named(Launch launch) {
     if (launch.kernel == nullptr) {
         launch.kernel = name_of_pointer_launch();
     }
+    launch.cooperative = pointer_launch_is_cooperative();
     return launch;
 }
 
@@ -71,6 +72,15 @@ hipError_t validate(const Launch &launch) {
         refuse(launch, "shared_memory_too_large",
                std::to_string(launch.shared_bytes) + " bytes of dynamic shared memory are over the device's 65536");
         return hipErrorInvalidValue;
+    }
+    if (launch.cooperative && grid > resident_blocks(static_cast<unsigned>(block), launch.shared_bytes)) {
+        refuse(launch, "cooperative_launch_too_large",
+               std::to_string(grid) + " blocks cannot all be on this device at once, which has " +
+                   std::to_string(thread_count()) + " multiprocessors for " +
+                   std::to_string(resident_blocks(static_cast<unsigned>(block), launch.shared_bytes)) +
+                   " blocks of this size; compute the grid from hipOccupancyMaxActiveBlocksPerMultiprocessor and "
+                   "multiProcessorCount, or set KS_THREADS to emulate more of them");
+        return hipErrorCooperativeLaunchTooLarge;
     }
     return hipSuccess;
 }

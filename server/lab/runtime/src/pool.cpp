@@ -1,4 +1,5 @@
 #include "pool.h"
+#include "cooperative.h"
 #include "crash.h"
 #include "fault.h"
 #include "output.h"
@@ -28,8 +29,8 @@ class Signal {
     /// Changes it without waking anybody; returns what it was.
     unsigned add(int change) { return value_.fetch_add(static_cast<unsigned>(change), std::memory_order_acq_rel); }
     void wake_all() { call(FUTEX_WAKE_PRIVATE, INT32_MAX); }
-    void wait_while(unsigned known) {
-        for (int i = 0; i < kSpins; ++i) {
+    void wait_while(unsigned known, int spins = kSpins) {
+        for (int i = 0; i < spins; ++i) {
             if (get() != known) {
                 return;
             }
@@ -51,10 +52,13 @@ class Pool {
   public:
     void run(const Launch &launch) {
         const uint64_t blocks = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-        const unsigned threads = static_cast<unsigned>(std::min<uint64_t>(thread_count(), blocks));
+        const unsigned threads =
+            static_cast<unsigned>(launch.cooperative ? blocks : std::min<uint64_t>(thread_count(), blocks));
         launch_ = &launch;
         blocks_ = blocks;
-        piece_ = std::max<uint64_t>(1, blocks / (threads * kPiecesPerThread));
+        piece_ = launch.cooperative ? 1 : std::max<uint64_t>(1, blocks / (threads * kPiecesPerThread));
+        // More threads than processors must not spin.
+        spins_ = launch.cooperative ? 0 : kSpins;
         next_.store(0, std::memory_order_relaxed);
         if (threads == 1) {
             work();
@@ -68,7 +72,7 @@ class Pool {
         // A thread that has not woken up until now has nothing to do any more, and is not waited for.
         set_open(false);
         for (unsigned left; (left = running_.get()) != 0;) {
-            running_.wait_while(left);
+            running_.wait_while(left, spins_);
         }
     }
 
@@ -79,7 +83,7 @@ class Pool {
                 std::thread([this, seen = round_.get()]() mutable {
                     use_signal_stack();
                     for (;; work_and_tell()) {
-                        round_.wait_while(seen);
+                        round_.wait_while(seen, spins_);
                         seen = round_.get();
                     }
                 }).detach();
@@ -101,6 +105,9 @@ class Pool {
         for (; first < blocks_; first = next_.fetch_add(piece_, std::memory_order_relaxed)) {
             launch.run_blocks(launch, first, std::min(first + piece_, blocks_));
             collect_output(first);
+            if (launch.cooperative) {
+                leave_grid();
+            }
         }
         end_launch();
     }
@@ -127,6 +134,7 @@ class Pool {
     const Launch *launch_ = nullptr;
     uint64_t blocks_ = 0, piece_ = 1;
     unsigned started_ = 0;
+    std::atomic<int> spins_{kSpins};
     std::mutex mutex_;
     bool open_ = false; ///< whether threads may still join the launch under way
     alignas(64) std::atomic<uint64_t> next_{0};
@@ -146,8 +154,14 @@ unsigned thread_count() {
 }
 
 void run_on_pool(const Launch &launch) {
-    // Never destroyed: its threads outlive main.
+    // Never destroyed: their threads outlive main.
     static Pool *const pool = new Pool;
+    static Pool *const cooperative_pool = new Pool;
+    if (launch.cooperative) {
+        enter_grid(launch);
+        cooperative_pool->run(launch);
+        return;
+    }
     pool->run(launch);
 }
 

@@ -6,7 +6,8 @@ namespace ks {
 
 /// How many threads run blocks: KS_THREADS, or one for each processor.
 unsigned thread_count();
-/// Runs all blocks of the launch and returns when they are done. One launch at a time.
+/// Runs all blocks of the launch and returns when they are done: of a cooperative launch each on a thread of its own, so
+/// that blocks can wait for each other. One launch at a time.
 void run_on_pool(const Launch &launch);
 
 } // namespace ks

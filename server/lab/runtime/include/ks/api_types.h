@@ -79,6 +79,18 @@ enum hipComputeMode {
     hipComputeModeExclusiveProcess,
 };
 
+/// One device's part of a launch on several.
+struct hipLaunchParams {
+    void *func;
+    dim3 gridDim, blockDim;
+    void **args;
+    size_t sharedMem;
+    hipStream_t stream;
+};
+#define hipCooperativeLaunchMultiDeviceNoPreSync 0x01
+#define hipCooperativeLaunchMultiDeviceNoPostSync 0x02
+#define hipExtAnyOrderLaunch 0x01
+
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void *user_data);
 typedef void (*hipHostFn_t)(void *user_data);
 

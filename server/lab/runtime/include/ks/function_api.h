@@ -20,24 +20,34 @@ template <class... P, size_t... i>
 hipError_t launch_with_pointers(void (*kernel)(P...), const char *name, dim3 grid, dim3 block, void **arguments,
                                 size_t shared_bytes, hipStream_t stream, std::index_sequence<i...>) {
     const auto caller = [kernel](auto &&...values) { kernel(values...); };
-    Launch launch{grid, block, shared_bytes, stream, Mode::kFibers, name, nullptr, nullptr};
+    Launch launch{grid, block, shared_bytes, stream, Mode::kFibers, name, nullptr, nullptr, nullptr,
+                  reinterpret_cast<const void *>(kernel)};
     return Configured<Mode::kFibers, decltype(caller)>(caller, launch)
         .template run<P...>(*static_cast<std::remove_reference_t<P> *>(arguments[i])...);
 }
 
-/// The address of a kernel, usable wherever the API takes one as `const void *`. `reinterpret_cast<const void *>(k)`
-/// would lose the parameters' types, which a launch needs; this remembers them.
-template <class ConstantQuestion, class... P>
-void *kernel_pointer(const ConstantQuestion &constant, void (*kernel)(P...), const char *text) {
-    using C = decltype(answer<ConstantQuestion, NoConstant>(constant));
+/// The address of a kernel, remembered with the types of its parameters. A name that is null leaves a known one.
+template <class... P> void *kernel_address(void (*kernel)(P...), const char *name = nullptr) {
     void *address = reinterpret_cast<void *>(kernel);
-    ks_register_kernel(address, {constant_name<C>(text), [](const void *kernel, dim3 grid, dim3 block, void **arguments,
+    ks_register_kernel(address, {name, [](const void *kernel, dim3 grid, dim3 block, void **arguments,
                                           size_t shared_bytes, hipStream_t stream) {
                                      return launch_with_pointers(
                                          reinterpret_cast<void (*)(P...)>(const_cast<void *>(kernel)), nullptr, grid,
                                          block, arguments, shared_bytes, stream, std::index_sequence_for<P...>());
                                  }});
     return address;
+}
+
+/// The address of a kernel, usable wherever the API takes one as `const void *`. `reinterpret_cast<const void *>(k)`
+/// would lose the parameters' types, which a launch needs; this remembers them.
+template <class ConstantQuestion, class... P>
+void *kernel_pointer(const ConstantQuestion &constant, void (*kernel)(P...), const char *text) {
+    return kernel_address(kernel, constant_name<decltype(answer<ConstantQuestion, NoConstant>(constant))>(text));
+}
+/// What is no kernel after all is cast as it stands in the source.
+template <class ConstantQuestion, class T>
+void *kernel_pointer(const ConstantQuestion &, T *pointer, const char *) {
+    return (void *)pointer;
 }
 
 } // namespace ks
@@ -51,6 +61,15 @@ extern "C" {
 /// `function` comes from KS_KERNEL_POINTER; any other is hipErrorInvalidDeviceFunction and told as a fault.
 hipError_t ks_launch_pointer(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                              hipStream_t stream);
+/// The same for a cooperative launch: hipErrorCooperativeLaunchTooLarge where not all blocks can be resident at once.
+hipError_t hipLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                      unsigned shared_bytes, hipStream_t stream);
+/// There is one device, so a list of one launch.
+hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams *launches, int count, unsigned flags);
+hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launches, int count, unsigned flags);
+/// A launch between two events, either of which may be null.
+hipError_t hipExtLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                              hipStream_t stream, hipEvent_t start, hipEvent_t stop, int flags);
 hipError_t ks_function_attributes(hipFuncAttributes *attributes, const void *function);
 hipError_t ks_occupancy_blocks(int *blocks, int block_size, size_t shared_bytes);
 hipError_t ks_occupancy_block_size(int *grid_size, int *block_size, size_t shared_bytes, int limit);
@@ -65,6 +84,19 @@ static inline hipError_t hipLaunchKernel(void (*function)(P...), dim3 grid, dim3
                                          size_t shared_bytes = 0, hipStream_t stream = nullptr) {
     return ::ks::launch_with_pointers(function, nullptr, grid, block, arguments, shared_bytes, stream,
                                       std::index_sequence_for<P...>());
+}
+
+template <class... P>
+static inline hipError_t hipLaunchCooperativeKernel(void (*function)(P...), dim3 grid, dim3 block, void **arguments,
+                                                    unsigned shared_bytes, hipStream_t stream) {
+    return hipLaunchCooperativeKernel(::ks::kernel_address(function), grid, block, arguments, shared_bytes, stream);
+}
+template <class... P>
+static inline hipError_t hipExtLaunchKernel(void (*function)(P...), dim3 grid, dim3 block, void **arguments,
+                                            size_t shared_bytes, hipStream_t stream, hipEvent_t start, hipEvent_t stop,
+                                            int flags) {
+    return hipExtLaunchKernel(static_cast<const void *>(::ks::kernel_address(function)), grid, block, arguments,
+                              shared_bytes, stream, start, stop, flags);
 }
 
 template <class F> static inline hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, F function) {

@@ -12,6 +12,15 @@ namespace ks {
 
 enum class Mode { kLoop, kFibers };
 
+/// What a kernel with its arguments looks like in memory, for those who keep it beyond the call that launches it.
+/// Arguments are copied as bytes, as devices do.
+struct BodyLayout {
+    size_t bytes;
+    unsigned count; ///< of the arguments
+    const size_t *sizes;
+    void (*find)(const void *body, const void **arguments); ///< fills in where each argument is
+};
+
 /// A launch as the runtime library sees it.
 struct Launch {
     dim3 grid, block;
@@ -22,6 +31,9 @@ struct Launch {
     /// Runs blocks [first, last), numbered with x fastest, on the calling thread.
     void (*run_blocks)(const Launch &, uint64_t first, uint64_t last);
     const void *body;
+    const BodyLayout *layout = nullptr;
+    const void *function = nullptr; ///< the kernel's address, where it is known
+    bool cooperative = false;       ///< whether all blocks must be there at once, and may wait for each other
     unsigned wave_size = kWaveSize; ///< of the unit that launches
 };
 
@@ -37,7 +49,15 @@ template <class Caller, class... Args> struct Body {
     Caller caller;
     std::tuple<Args...> arguments;
     KS_INLINE void operator()() const { std::apply(caller, arguments); }
+
+    static void find(const void *body, const void **out) {
+        std::apply([out](const Args &...mine) mutable { ((*out++ = &mine), ...); },
+                   static_cast<const Body *>(body)->arguments);
+    }
+    static constexpr size_t sizes[] = {sizeof(Args)..., 0};
 };
+template <class BodyType, unsigned count>
+inline constexpr BodyLayout layout_of = {sizeof(BodyType), count, BodyType::sizes, &BodyType::find};
 
 /// Steps blockIdx through [first, last).
 template <class F> KS_INLINE void for_each_block(const Launch &launch, uint64_t first, uint64_t last, F run) {
@@ -131,6 +151,7 @@ template <Mode mode, class Caller> class Configured {
         using BodyType = Body<Caller, Args...>;
         const BodyType body{caller_, std::tuple<Args...>(std::move(arguments)...)};
         launch_.body = &body;
+        launch_.layout = &layout_of<BodyType, sizeof...(Args)>;
         launch_.mode = mode;
         if constexpr (mode == Mode::kLoop) {
             launch_.run_blocks = &run_blocks_as_loops<BodyType>;
@@ -173,16 +194,21 @@ template <Mode mode, class Caller, class... P> class Arguments<mode, Caller, Sig
 /// The kernel of a launch: how it is called and what it is called.
 template <Mode mode, class Caller, class S> class Launcher {
   public:
-    Launcher(Caller caller, const char *name) : caller_(caller), name_(name) {}
+    Launcher(Caller caller, const char *name, const void *function)
+        : caller_(caller), name_(name), function_(function) {}
     auto configure(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr) {
-        Launch launch{grid, block, shared_bytes, stream, mode, name_, nullptr, nullptr};
+        Launch launch{grid, block, shared_bytes, stream, mode, name_, nullptr, nullptr, nullptr, function_};
         return Arguments<mode, Caller, S>(Configured<mode, Caller>(caller_, launch));
     }
 
   private:
     Caller caller_;
     const char *name_;
+    const void *function_;
 };
+
+inline const void *address_of(NoConstant) { return nullptr; }
+template <auto kernel> const void *address_of(Constant<kernel>) { return reinterpret_cast<const void *>(kernel); }
 
 template <class C> const char *constant_name(const char *text) {
     if constexpr (std::is_same_v<C, NoConstant>) {
@@ -197,17 +223,18 @@ template <Mode mode, class ConstantQuestion, class SignatureQuestion, class Call
 auto launcher(const ConstantQuestion &constant, const SignatureQuestion &signature, Caller caller, const char *text) {
     using C = decltype(answer<ConstantQuestion, NoConstant>(constant));
     using S = decltype(answer<SignatureQuestion, NoSignature>(signature));
-    return Launcher<mode, Caller, S>(caller, constant_name<C>(text));
+    return Launcher<mode, Caller, S>(caller, constant_name<C>(text), address_of(C{}));
 }
 
 } // namespace ks
 
-/// `kernel<<<configuration>>>(arguments)`: all three in parentheses. CALL precedes the call in the caller's body.
+/// `kernel<<<configuration>>>(arguments)`: all three in parentheses. CALL precedes the call in the caller's body, which
+/// holds the kernel by value: it may be kept for a graph.
 #define KS_LAUNCH(MODE, CALL, kernel, configuration, arguments)                                                        \
     ::ks::launcher<MODE>(                                                                                              \
         [&](auto ks_probe) -> decltype(ks_probe.template constant<kernel>()) { return {}; },                           \
         [&](auto ks_probe) -> decltype(ks_probe.signature(kernel)) { return {}; },                                     \
-        [&](auto &&...ks_arguments) __attribute__((always_inline)) { CALL kernel(ks_arguments...); }, #kernel)         \
+        [=](auto &&...ks_arguments) __attribute__((always_inline)) { CALL kernel(ks_arguments...); }, #kernel)         \
         .configure configuration.call arguments
 
 /// For kernels that never wait for another work-item: a plain loop, with the kernel inlined.

@@ -94,11 +94,6 @@ KS_REFUSE(hipIpcCloseMemHandle, KS_IPC)
 KS_REFUSE(hipIpcGetEventHandle, KS_IPC)
 KS_REFUSE(hipIpcOpenEventHandle, KS_IPC)
 
-#define KS_COOPERATIVE "cooperative launches"
-KS_REFUSE(hipLaunchCooperativeKernel, KS_COOPERATIVE)
-KS_REFUSE(hipLaunchCooperativeKernelMultiDevice, KS_COOPERATIVE)
-KS_REFUSE(hipExtLaunchMultiKernelMultiDevice, KS_COOPERATIVE)
-
 #define KS_POOLS "memory pools"
 KS_REFUSE(hipMemPoolCreate, KS_POOLS)
 KS_REFUSE(hipMemPoolDestroy, KS_POOLS)
