@@ -1,3 +1,4 @@
-// Not provided: a program that needs it must say so at once.
+// 8-bit floating point.
 #pragma once
-#error "hip_fp8 (8-bit floating point) is not supported by the CPU runtime: time this program on a device instead"
+#pragma clang system_header
+#include <ks/fp8.h>

@@ -31,5 +31,6 @@
 #include <ks/work_items.h>
 #include <ks/conversions.h>
 #include <ks/device_functions.h>
+#include <ks/fp8_builtins.h>
 #include <ks/integer_intrinsics.h>
 #include <ks/math.h>
