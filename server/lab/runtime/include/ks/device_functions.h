@@ -4,6 +4,7 @@
 #include <ks/cross_lane.h>
 #include <ks/integer_intrinsics.h>
 #include <ks/math.h>
+#include <ks/matrix.h>
 #include <ks/synchronize.h>
 
 /// Ends the program with a message that names the kernel.

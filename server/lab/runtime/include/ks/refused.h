@@ -128,24 +128,9 @@ KS_REFUSE(hipStreamWaitValue64, KS_STREAM_VALUES)
 KS_REFUSE(hipStreamWriteValue32, KS_STREAM_VALUES)
 KS_REFUSE(hipStreamWriteValue64, KS_STREAM_VALUES)
 
-// Matrix instructions and lane permutations that are not modelled.
-#define KS_MATRIX "matrix instructions (MFMA)"
+// Lane permutations that are not modelled.
 #define KS_LANES "this lane permutation"
 #define KS_REFUSE_BUILTIN(name, feature) template <class... A> KS_REFUSED_TEXT(feature) int __builtin_amdgcn_##name(A &&...);
-KS_REFUSE_BUILTIN(mfma_f32_32x32x1f32, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_32x32x2f32, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_16x16x1f32, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_16x16x4f32, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_4x4x1f32, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_32x32x8f16, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_16x16x16f16, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_32x32x8bf16_1k, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_16x16x16bf16_1k, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f64_16x16x4f64, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_32x32x16_fp8_fp8, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_f32_16x16x32_fp8_fp8, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_i32_32x32x16_i8, KS_MATRIX)
-KS_REFUSE_BUILTIN(mfma_i32_16x16x32_i8, KS_MATRIX)
 KS_REFUSE_BUILTIN(mov_dpp, KS_LANES)
 KS_REFUSE_BUILTIN(update_dpp, KS_LANES)
 KS_REFUSE_BUILTIN(ds_swizzle, KS_LANES)
