@@ -1,4 +1,11 @@
 //! What is known of device functions that no file defines: HIP's own, the math library's, the compiler's.
+//!
+//! The one place for words that say something of the work-items around the one that runs:
+//! - [`is_exchange`]: work-items wait for each other or hand values over (barriers, votes, shuffles, cooperative groups);
+//! - [`knows_numbering`]: the result depends on which number a work-item has in its wavefront or block, beside what
+//!   `threadIdx` and its kin say (all exchanges but a block's plain barrier, and lane numbers);
+//! - [`is_atomic`]: memory shared with other work-items is changed in one step, and nobody is waited for;
+//! - [`is_independent`]: known to concern one work-item alone.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -73,7 +80,7 @@ pub(crate) fn is_vector_type(word: &str) -> bool {
 }
 
 /// `word` is a function that no file defines and of which it is known that it concerns one work-item alone.
-pub(crate) fn is_independent(word: &str) -> bool {
+pub fn is_independent(word: &str) -> bool {
     let plain = word.trim_start_matches("__");
     let stem = plain.strip_suffix(['f', 'l']).unwrap_or(plain);
     MATH_SET.contains(plain)
@@ -87,7 +94,7 @@ pub(crate) fn is_independent(word: &str) -> bool {
 }
 
 /// `word` is an atomic operation on memory.
-pub(crate) fn is_atomic(word: &str) -> bool {
+pub fn is_atomic(word: &str) -> bool {
     ["atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_", "__atomic_", "__sync_"]
         .iter()
         .any(|p| word.starts_with(p))
@@ -145,7 +152,7 @@ fn is_independent_builtin(word: &str) -> bool {
 }
 
 /// `word` alone shows that work-items wait for or hand values to each other, or that nobody can tell.
-pub(crate) fn is_exchange(word: &str) -> bool {
+pub fn is_exchange(word: &str) -> bool {
     let prefixes = [
         "__syncthreads",
         "__shfl",
@@ -193,4 +200,50 @@ pub(crate) fn is_exchange(word: &str) -> bool {
                 | "multi_grid_group"
                 | "wmma"
         )
+}
+
+/// Other names for a work-item's number, its lane, or the size of a wavefront.
+const NUMBERS: &[&str] = &[
+    "warpSize",
+    "__lane_id",
+    "hipThreadIdx",
+    "hipBlockDim",
+    "hipGetThreadIdx",
+    "hipGetBlockDim",
+    "__builtin_amdgcn_workitem_id",
+    "__builtin_amdgcn_workgroup_size",
+    "__builtin_amdgcn_wavefrontsize",
+];
+
+/// `word` alone shows that a kernel depends on how its work-items are numbered or stand in wavefronts: give a work-item
+/// another number, and something else comes out. A block's plain barrier does not, nor do the parts of `threadIdx`, which
+/// whoever numbers anew replaces.
+pub fn knows_numbering(word: &str) -> bool {
+    let plain_barrier = word == "__syncthreads";
+    is_exchange(word) && !plain_barrier || NUMBERS.iter().any(|prefix| word.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_what_they_know_of_other_work_items() {
+        let check = |word: &str, exchange: bool, numbering: bool| {
+            assert_eq!((is_exchange(word), knows_numbering(word)), (exchange, numbering), "{word}");
+            assert!(!(exchange && is_independent(word)), "{word} cannot be both");
+        };
+        check("__syncthreads", true, false);
+        check("__syncthreads_count", true, true);
+        check("__shfl_down_sync", true, true);
+        check("__builtin_amdgcn_ds_bpermute", true, true);
+        check("__builtin_amdgcn_workitem_id_x", false, true);
+        check("__builtin_amdgcn_rcpf", false, false);
+        check("warpSize", false, true);
+        check("__lane_id", false, true);
+        check("cooperative_groups", true, true);
+        check("atomicAdd", false, false);
+        check("sqrtf", false, false);
+        check("volatile", true, true);
+    }
 }

@@ -20,7 +20,7 @@
 mod brackets;
 mod code;
 mod constants;
-mod device_functions;
+pub mod device_functions;
 pub mod document;
 mod evaluate;
 mod fingerprint;

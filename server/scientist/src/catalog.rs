@@ -29,12 +29,12 @@ mod tests;
 mod threads;
 mod trees;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hip_syntax::Language;
 use hip_syntax::rewrite::apply_checked;
-
+use lab::Cancel;
 use tree_sitter::Query;
 
 use crate::designer::CatalogDesigner;
@@ -88,7 +88,7 @@ pub(crate) struct Found {
 }
 
 /// A place where a hypothesis' pattern is and a condition forbids it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RuledOut {
     /// Name of the hypothesis.
     pub name: String,
@@ -132,21 +132,36 @@ impl Catalog {
     /// What applies to a text, best first by the middle of the expected range: at most eight a kernel, or those of the
     /// named kernel alone.
     pub fn suggest(&self, text: &str, kernel: Option<&str>) -> Vec<Hypothesis> {
+        // Nobody else holds this flag, so nobody cancels.
+        self.suggest_until(text, kernel, &Cancel::new()).unwrap_or_default()
+    }
+
+    /// As [`Catalog::suggest`], until somebody asks it to stop.
+    ///
+    /// # Errors
+    /// [`StageError::Cancelled`].
+    pub fn suggest_until(
+        &self,
+        text: &str,
+        kernel: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Vec<Hypothesis>, StageError> {
         let code = Code::parse(text);
-        let mut all: Vec<Hypothesis> = self.look(&code, kernel).0.into_iter().map(|found| found.hypothesis).collect();
+        let found = self.look(&code, kernel, cancel)?.0;
+        let mut all: Vec<Hypothesis> = found.into_iter().map(|found| found.hypothesis).collect();
         all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
-        let mut shown: Vec<Hypothesis> = Vec::new();
-        for hypothesis in all {
-            if shown.iter().filter(|other| other.kernel == hypothesis.kernel).count() < SUGGESTIONS_PER_KERNEL {
-                shown.push(hypothesis);
-            }
-        }
-        shown
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        all.retain(|hypothesis| {
+            let count = counts.entry(hypothesis.kernel.clone()).or_default();
+            *count += 1;
+            *count <= SUGGESTIONS_PER_KERNEL
+        });
+        Ok(all)
     }
 
     /// The places of a text where a hypothesis' pattern is and its conditions do not hold.
     pub fn ruled_out(&self, text: &str) -> Vec<RuledOut> {
-        self.look(&Code::parse(text), None).1
+        self.look(&Code::parse(text), None, &Cancel::new()).map(|(_, ruled_out)| ruled_out).unwrap_or_default()
     }
 
     /// Carries out a hypothesis: one draft, or one for each value of a search.
@@ -155,7 +170,7 @@ impl Catalog {
     /// [`StageError::Unusable`] when the key does not apply to this text (any more), or no draft parses.
     pub fn apply(&self, text: &str, key: &str) -> Result<Vec<Draft>, StageError> {
         let code = Code::parse(text);
-        let (found, ruled_out) = self.look(&code, None);
+        let (found, ruled_out) = self.look(&code, None, &Cancel::new())?;
         let Some(found) = found.into_iter().find(|found| found.hypothesis.key == key) else {
             return Err(StageError::Unusable(not_there(key, &ruled_out)));
         };
@@ -170,18 +185,52 @@ impl Catalog {
         }
     }
 
-    /// Everything that applies to a text, and what was ruled out.
-    pub(crate) fn look(&self, code: &Code, kernel: Option<&str>) -> (Vec<Found>, Vec<RuledOut>) {
-        let (mut found, mut ruled_out) = (Vec::<Found>::new(), Vec::new());
+    /// Everything that applies to a text or to one of its kernels, and what was ruled out.
+    ///
+    /// # Errors
+    /// [`StageError::Cancelled`].
+    pub(crate) fn look(
+        &self,
+        code: &Code,
+        kernel: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<(Vec<Found>, Vec<RuledOut>), StageError> {
+        let mut seen = Seen::default();
         for subject in code.kernels() {
             if kernel.is_some_and(|wanted| wanted != subject.name) {
                 continue;
             }
             for loaded in &self.hypotheses {
-                loaded.look(code, subject, &mut found, &mut ruled_out);
+                if cancel.is_cancelled() {
+                    return Err(StageError::Cancelled);
+                }
+                loaded.look(code, subject, &mut seen);
             }
         }
-        (found, ruled_out)
+        Ok((seen.found, seen.ruled_out))
+    }
+}
+
+/// What was found so far, each thing once.
+#[derive(Default)]
+struct Seen {
+    found: Vec<Found>,
+    keys: HashSet<String>,
+    ruled_out: Vec<RuledOut>,
+    rulings: HashSet<RuledOut>,
+}
+
+impl Seen {
+    fn find(&mut self, new: Found) {
+        if self.keys.insert(new.hypothesis.key.clone()) {
+            self.found.push(new);
+        }
+    }
+
+    fn rule_out(&mut self, new: RuledOut) {
+        if self.rulings.insert(new.clone()) {
+            self.ruled_out.push(new);
+        }
     }
 }
 
@@ -217,22 +266,14 @@ impl Loaded {
         Ok(Self { entry, query, rewrite })
     }
 
-    fn look(&self, code: &Code, kernel: Kernel<'_>, found: &mut Vec<Found>, ruled_out: &mut Vec<RuledOut>) {
+    fn look(&self, code: &Code, kernel: Kernel<'_>, seen: &mut Seen) {
         for place in Place::all(code, kernel, &self.entry, &self.query) {
             match (self.rewrite)(&place) {
-                Ok(offer) => {
-                    let new = self.found(&place, offer);
-                    if !found.iter().any(|other| other.hypothesis.key == new.hypothesis.key) {
-                        found.push(new);
-                    }
-                }
+                Ok(offer) => seen.find(self.found(&place, offer)),
                 Err(Refusal::NotHere) => {}
                 Err(Refusal::RuledOut(reason)) => {
                     let (name, kernel) = (self.entry.name.clone(), kernel.name.to_owned());
-                    let new = RuledOut { name, kernel, reason: on_one_line(&reason) };
-                    if !ruled_out.contains(&new) {
-                        ruled_out.push(new);
-                    }
+                    seen.rule_out(RuledOut { name, kernel, reason: on_one_line(&reason) });
                 }
             }
         }

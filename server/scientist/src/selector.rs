@@ -23,7 +23,14 @@ impl CatalogSelector {
         Self { catalog }
     }
 
-    fn has_untried(&self, member: &Member, population: &Population) -> bool {
+    /// Whether a hypothesis is left to try on a version, about the kernel that the user named if one was.
+    fn has_untried(
+        &self,
+        member: &Member,
+        population: &Population,
+        kernel: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<bool, StageError> {
         let code = Code::parse(&member.text);
         let tried = |key: &String| {
             member.steps.contains(key)
@@ -33,12 +40,18 @@ impl CatalogSelector {
                     .iter()
                     .any(|other| other.parent == Some(member.id) && other.steps.last() == Some(key))
         };
-        self.catalog.look(&code, None).0.iter().any(|found| !tried(&found.hypothesis.key))
+        let (found, _) = self.catalog.look(&code, kernel, cancel)?;
+        Ok(found.iter().any(|found| !tried(&found.hypothesis.key)))
     }
 }
 
 impl Selector for CatalogSelector {
-    fn select(&mut self, population: &Population, cancel: &Cancel) -> Result<Selection, StageError> {
+    fn select(
+        &mut self,
+        population: &Population,
+        kernel: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Selection, StageError> {
         let mut measured: Vec<&Member> = population.members.iter().filter(|member| is_measured(member)).collect();
         measured.sort_by(|a, b| ratio(b).total_cmp(&ratio(a)).then(a.id.cmp(&b.id)));
         let Some(fastest) = measured.first().copied() else {
@@ -46,10 +59,7 @@ impl Selector for CatalogSelector {
         };
         let mut base = None;
         for member in &measured {
-            if cancel.is_cancelled() {
-                return Err(StageError::Cancelled);
-            }
-            if self.has_untried(member, population) {
+            if self.has_untried(member, population, kernel, cancel)? {
                 base = Some(*member);
                 break;
             }

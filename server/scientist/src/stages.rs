@@ -171,8 +171,14 @@ pub enum StageError {
 
 /// Stage 1: chooses the base and the reference.
 pub trait Selector: Send {
-    /// Chooses from a population whose member 0 (the original) always has a time.
-    fn select(&mut self, population: &Population, cancel: &Cancel) -> Result<Selection, StageError>;
+    /// Chooses from a population whose member 0 (the original) always has a time. `kernel` is the one that the user named:
+    /// experiments will be about it alone.
+    fn select(
+        &mut self,
+        population: &Population,
+        kernel: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Selection, StageError>;
 }
 
 /// Stage 2: lists avenues and works out plans.

@@ -265,7 +265,7 @@ fn a_lab_that_reports_held_out_shapes_unasked_tells_them_to_no_stage() {
 struct Stubborn(u32, u32);
 
 impl Selector for Stubborn {
-    fn select(&mut self, _: &Population, _: &Cancel) -> Result<Selection, StageError> {
+    fn select(&mut self, _: &Population, _: Option<&str>, _: &Cancel) -> Result<Selection, StageError> {
         Ok(Selection { base: self.0, reference: self.1, reason: "because".into() })
     }
 }

@@ -38,7 +38,10 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let provider = Provider::choose(args.provider.as_deref(), &context.config(source.folder())?)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
-    let hypotheses = Catalog::load().suggest(&source.text, args.kernel.as_deref());
+    let catalog = Catalog::load();
+    let hypotheses = catalog
+        .suggest_until(&source.text, args.kernel.as_deref(), &context.cancel)
+        .map_err(|_| CliError::Cancelled)?;
     if context.json() {
         return context.print_json(&Answer {
             provider: provider.name(),

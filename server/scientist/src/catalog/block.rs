@@ -66,8 +66,8 @@ pub(crate) fn extent<'c>(code: &'c Code, node: Node<'c>) -> Option<Option<Node<'
 
 /// The value of an expression in a kernel at one of its launches: template parameters stand for the launch's arguments.
 pub(crate) fn value_at(code: &Code, kernel: &Kernel<'_>, launch: &Launch<'_>, node: Node<'_>) -> Option<i64> {
-    let syntax = code.syntax().kernels().iter().find(|found| found.name == kernel.name)?;
-    let arguments = syntax.template_params.iter().zip(&launch.template_arguments);
+    let about = code.about(kernel)?;
+    let arguments = about.template_params.iter().zip(&launch.template_arguments);
     let bound = |(param, argument): (&hip_syntax::TemplateParam, &Node<'_>)| {
         let argument = constant::value(code, *argument).filter(|_| code.mentions(node, &param.name))?;
         constant::value_if(code, node, &param.name, argument)

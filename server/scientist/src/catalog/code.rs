@@ -1,17 +1,32 @@
 //! A text under the catalog's eyes: its syntax tree, kernels and launches, and the questions that conditions ask of them.
 
-use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use hip_syntax::{LaunchKind, Syntax};
 use tree_sitter::Node;
+
+use super::numbering::asks_for_threads;
+use super::place::Refusal;
 
 /// A parsed source text.
 pub(crate) struct Code {
     syntax: Syntax,
     /// Where each name is used, in order of the text. Conditions ask for names all over the file, for each kernel again.
     names: OnceCell<HashMap<String, Vec<Range<usize>>>>,
+    /// The launches of each kernel, by their numbers in the syntax.
+    launches: OnceCell<HashMap<String, Vec<usize>>>,
+    /// How many kernels have a name.
+    kernels: OnceCell<HashMap<String, usize>>,
+    macros_with_threads: OnceCell<Vec<String>>,
+    /// The constants of each name, by their numbers in the syntax.
+    constants: OnceCell<HashMap<String, Vec<usize>>>,
+    /// Names that the text undefines somewhere.
+    undefined: OnceCell<HashSet<String>>,
+    functions: OnceCell<HashMap<String, Vec<usize>>>,
+    methods_with_threads: OnceCell<bool>,
+    answers: RefCell<HashMap<String, Result<Vec<i64>, Refusal>>>,
 }
 
 /// One `__global__` function with a body.
@@ -51,7 +66,18 @@ pub(crate) struct Launch<'c> {
 impl Code {
     /// Parses a text. Broken text parses too; its unreadable parts are `ERROR` nodes.
     pub(crate) fn parse(text: &str) -> Self {
-        Self { syntax: Syntax::parse(text), names: OnceCell::new() }
+        Self {
+            syntax: Syntax::parse(text),
+            names: OnceCell::new(),
+            launches: OnceCell::new(),
+            kernels: OnceCell::new(),
+            macros_with_threads: OnceCell::new(),
+            constants: OnceCell::new(),
+            undefined: OnceCell::new(),
+            functions: OnceCell::new(),
+            methods_with_threads: OnceCell::new(),
+            answers: RefCell::default(),
+        }
     }
 
     pub(crate) fn syntax(&self) -> &Syntax {
@@ -90,8 +116,12 @@ impl Code {
     /// The kernels whose structure can be read, in order.
     pub(crate) fn kernels(&self) -> Vec<Kernel<'_>> {
         let whole = self.syntax.kernels().iter().filter(|kernel| kernel.complete);
-        let kernel = |found: &hip_syntax::Kernel| self.function_at(&found.body);
-        whole.filter_map(|found| kernel(found).map(|(node, body)| Kernel { name: &found.name, node, body })).collect()
+        whole.filter_map(|found| self.kernel(found)).collect()
+    }
+
+    fn kernel<'c>(&'c self, found: &'c hip_syntax::Kernel) -> Option<Kernel<'c>> {
+        let (node, body) = self.function_at(&found.body).filter(|_| found.complete)?;
+        Some(Kernel { name: &found.name, node, body })
     }
 
     /// The device functions of the file that a kernel calls, directly or not, as far as their structure can be read.
@@ -100,16 +130,96 @@ impl Code {
         let mut waiting = vec![*kernel];
         while let Some(caller) = waiting.pop() {
             for name in self.called(caller.body) {
-                let mut named = self.syntax.functions().iter().filter(|function| function.name == name);
-                let only =
-                    named.next().filter(|function| function.is_device && !function.is_kernel && named.next().is_none());
-                let Some((node, body)) = only.and_then(|function| self.function_at(&function.body)) else { continue };
+                let Some((node, body)) = self.device_function(name) else { continue };
                 if !found.iter().any(|other| other.node == node) {
                     found.push(Kernel { name, node, body });
                     waiting.push(Kernel { name, node, body });
                 }
             }
         }
+        found
+    }
+
+    /// The one device function of a name.
+    fn device_function(&self, name: &str) -> Option<(Node<'_>, Node<'_>)> {
+        let all = self.syntax.functions();
+        let numbers = self.functions.get_or_init(|| by_name(all.iter().map(|function| function.name.as_str())));
+        let [number] = numbers.get(name)?.as_slice() else { return None };
+        let function = &all[*number];
+        self.function_at(&function.body).filter(|_| function.is_device && !function.is_kernel)
+    }
+
+    /// The kernels that run a function: itself, or those that call it, directly or not.
+    pub(crate) fn kernels_that_reach<'c>(&'c self, function: &Kernel<'c>) -> Vec<Kernel<'c>> {
+        let mut reached = vec![function.node];
+        let mut next = 0;
+        while let Some(node) = reached.get(next).copied() {
+            let head = of_kind(node, "function_declarator").into_iter().next();
+            for user in head.and_then(declared_name).map(|name| self.users(self.of(name))).unwrap_or_default() {
+                if !reached.contains(&user) {
+                    reached.push(user);
+                }
+            }
+            next += 1;
+        }
+        let reaches = |kernel: &Kernel<'c>| {
+            kernel.node == function.node || self.callees(kernel).iter().any(|callee| callee.node == function.node)
+        };
+        reached.into_iter().filter_map(|node| self.kernel_at(node)).filter(reaches).collect()
+    }
+
+    /// The kernel whose `function_definition` a node is.
+    pub(crate) fn kernel_at<'c>(&'c self, node: Node<'c>) -> Option<Kernel<'c>> {
+        let start = node.child_by_field_name("body")?.start_byte();
+        let kernels = self.syntax.kernels();
+        let found = kernels.get(kernels.partition_point(|kernel| kernel.body.start < start))?;
+        self.kernel(found).filter(|kernel| kernel.node == node)
+    }
+
+    /// What the syntax says of a kernel.
+    pub(crate) fn about(&self, kernel: &Kernel<'_>) -> Option<&hip_syntax::Kernel> {
+        let kernels = self.syntax.kernels();
+        let start = kernel.body.start_byte();
+        kernels.get(kernels.partition_point(|found| found.body.start < start)).filter(|found| found.body.start == start)
+    }
+
+    /// The constants of a name, in order.
+    pub(crate) fn constants_named(&self, name: &str) -> Vec<&hip_syntax::Constant> {
+        let all = self.syntax.constants();
+        let numbers = self.constants.get_or_init(|| by_name(all.iter().map(|constant| constant.name.as_str())));
+        numbers.get(name).into_iter().flatten().map(|number| &all[*number]).collect()
+    }
+
+    /// Whether the text undefines a macro somewhere.
+    pub(crate) fn is_undefined(&self, name: &str) -> bool {
+        let undefined = self.undefined.get_or_init(|| {
+            let lines = self.text().lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+            let names = lines.filter_map(|line| line.trim_start().strip_prefix("undef"));
+            names.filter_map(|rest| rest.split_whitespace().next()).map(str::to_owned).collect()
+        });
+        undefined.contains(name)
+    }
+
+    /// The functions that a name is used in, each once, in order.
+    pub(crate) fn users(&self, name: &str) -> Vec<Node<'_>> {
+        let uses = self.uses(self.root(), name).into_iter();
+        let mut functions: Vec<Node<'_>> = uses.filter_map(|used| around(used, &["function_definition"])).collect();
+        functions.dedup();
+        functions
+    }
+
+    /// Works an answer out once for each question: what holds of a constant of the file is asked for by each kernel that
+    /// uses it.
+    pub(crate) fn once(
+        &self,
+        question: &str,
+        answer: impl FnOnce() -> Result<Vec<i64>, Refusal>,
+    ) -> Result<Vec<i64>, Refusal> {
+        if let Some(known) = self.answers.borrow().get(question) {
+            return known.clone();
+        }
+        let found = answer();
+        self.answers.borrow_mut().insert(question.to_owned(), found.clone());
         found
     }
 
@@ -138,15 +248,50 @@ impl Code {
     /// Every launch of a kernel; none where there may be others than those that can be read: in macros, by pointers to the
     /// kernel, or of another kernel by the same name.
     pub(crate) fn launches_of(&self, kernel: &str) -> Vec<Launch<'_>> {
-        let all = || self.syntax.launches().iter().filter(|launch| launch.kernel == kernel);
-        let is_one = self.syntax.kernels().iter().filter(|other| other.name == kernel).count() == 1;
+        let numbers =
+            self.launches.get_or_init(|| by_name(self.syntax.launches().iter().map(|launch| launch.kernel.as_str())));
+        let numbers = numbers.get(kernel);
+        let all = || numbers.into_iter().flatten().map(|number| &self.syntax.launches()[*number]);
+        let is_one = self.kernels.get_or_init(|| self.kernels_by_name()).get(kernel) == Some(&1);
         let is_expected = |used: &Node<'_>| {
             let is_launch = all().any(|launch| within(used, &launch.kernel_range));
             is_launch || around(*used, &["function_declarator"]).is_some_and(|head| declared_name(head) == Some(*used))
         };
+        if !is_one || all().next().is_none() {
+            return Vec::new();
+        }
         let launches: Option<Vec<_>> = all().map(|launch| self.launch(launch)).collect();
         let uses = self.uses(self.root(), kernel);
-        launches.filter(|_| is_one && uses.iter().all(is_expected)).unwrap_or_default()
+        launches.filter(|_| uses.iter().all(is_expected)).unwrap_or_default()
+    }
+
+    /// The launches in a function of kernels that this file alone launches, with the kernels.
+    pub(crate) fn launches_in<'c>(&'c self, function: Node<'c>) -> Vec<(Kernel<'c>, Launch<'c>)> {
+        let mut names: Vec<&str> =
+            self.syntax_launches_in(function).iter().map(|launch| launch.kernel.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let of_kernel = |name: &str| {
+            let kernel = self.functions_named(name).into_iter().find_map(|node| self.kernel_at(node));
+            let launches = self.launches_of(name).into_iter().filter(|launch| inside(launch.node, function));
+            kernel.map(|kernel| launches.map(|launch| (kernel, launch)).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        names.into_iter().flat_map(of_kernel).collect()
+    }
+
+    /// All launches under a node, of whatever kernel.
+    pub(crate) fn syntax_launches_in(&self, node: Node<'_>) -> &[hip_syntax::Launch] {
+        let all = self.syntax.launches();
+        let before = |byte: usize| all.partition_point(|launch| launch.range.start < byte);
+        &all[before(node.start_byte())..before(node.end_byte())]
+    }
+
+    fn kernels_by_name(&self) -> HashMap<String, usize> {
+        let mut counts = HashMap::new();
+        for kernel in self.syntax.kernels() {
+            *counts.entry(kernel.name.clone()).or_default() += 1;
+        }
+        counts
     }
 
     fn launch<'c>(&'c self, launch: &'c hip_syntax::Launch) -> Option<Launch<'c>> {
@@ -198,8 +343,65 @@ impl Code {
     /// Uses of a name under a node.
     pub(crate) fn uses<'c>(&'c self, node: Node<'c>, name: &str) -> Vec<Node<'c>> {
         let uses = self.names.get_or_init(|| self.uses_by_name()).get(name).map_or(&[] as &[_], Vec::as_slice);
-        let under = |used: &&Range<usize>| node.start_byte() <= used.start && used.end <= node.end_byte();
-        uses.iter().filter(under).filter_map(|used| self.node_at(used)).collect()
+        let first = uses.partition_point(|used| used.start < node.start_byte());
+        let under = uses[first..].iter().take_while(|used| used.end <= node.end_byte());
+        under.filter_map(|used| self.node_at(used)).collect()
+    }
+
+    /// The definitions of functions by a name, as far as their structure can be read.
+    pub(crate) fn functions_named(&self, name: &str) -> Vec<Node<'_>> {
+        let all = self.syntax.functions();
+        let numbers = self.functions.get_or_init(|| by_name(all.iter().map(|function| function.name.as_str())));
+        let named = numbers.get(name).into_iter().flatten();
+        named.filter_map(|number| self.function_at(&all[*number].body)).map(|(node, _)| node).collect()
+    }
+
+    /// Whether a type of the file asks for a thread's number in its methods, or synchronises there. Who calls a method
+    /// cannot be told from its name.
+    pub(crate) fn has_methods_with_threads(&self) -> bool {
+        *self.methods_with_threads.get_or_init(|| {
+            let types = of_kind(self.root(), "field_declaration_list").into_iter();
+            types.flat_map(everything).any(|part| part.child_count() == 0 && asks_for_threads(self.of(part)))
+        })
+    }
+
+    /// Names of all functions called under a node and in the functions of the file that are called there.
+    pub(crate) fn all_called<'c>(&'c self, node: Node<'c>) -> Vec<&'c str> {
+        let mut names: Vec<&'c str> = Vec::new();
+        let mut waiting = vec![node];
+        while let Some(next) = waiting.pop() {
+            for name in self.called(next) {
+                if !names.contains(&name) {
+                    names.push(name);
+                    waiting.extend(self.functions_named(name));
+                }
+            }
+        }
+        names
+    }
+
+    /// Macros that ask for a thread's number or synchronise, themselves or by other macros.
+    pub(crate) fn macros_with_threads(&self) -> &[String] {
+        self.macros_with_threads.get_or_init(|| {
+            let definitions: Vec<Node<'_>> =
+                ["preproc_def", "preproc_function_def"].iter().flat_map(|kind| of_kind(self.root(), kind)).collect();
+            let mut found: Vec<String> = Vec::new();
+            loop {
+                let before = found.len();
+                for definition in &definitions {
+                    let Some(name) = definition.child_by_field_name("name").map(|name| self.of(name)) else { continue };
+                    let value = definition.child_by_field_name("value").map_or("", |value| self.of(value));
+                    let mut words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                    let asks = words.any(|word| asks_for_threads(word) || found.iter().any(|other| other == word));
+                    if asks && !found.iter().any(|other| other == name) {
+                        found.push(name.to_owned());
+                    }
+                }
+                if found.len() == before {
+                    return found;
+                }
+            }
+        })
     }
 
     fn uses_by_name(&self) -> HashMap<String, Vec<Range<usize>>> {
@@ -298,6 +500,15 @@ pub(crate) struct Local<'c> {
 
 fn within(node: &Node<'_>, range: &Range<usize>) -> bool {
     range.start <= node.start_byte() && node.end_byte() <= range.end
+}
+
+/// The numbers at which each name comes.
+fn by_name<'t>(names: impl Iterator<Item = &'t str>) -> HashMap<String, Vec<usize>> {
+    let mut numbers: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, name) in names.enumerate() {
+        numbers.entry(name.to_owned()).or_default().push(number);
+    }
+    numbers
 }
 
 /// The name in a function's head, without template arguments and scopes.

@@ -24,7 +24,7 @@ pub(crate) struct Constant<'c> {
 /// A name that is defined twice (`#ifdef`), assigned, or a template's parameter is no constant.
 pub(crate) fn find<'c>(code: &'c Code, name: &str, at: Node<'c>) -> Option<Constant<'c>> {
     let here = |scope: &Option<Range<usize>>| scope.as_ref().is_none_or(|scope| scope.contains(&at.start_byte()));
-    let named = code.syntax().constants().iter().filter(|constant| constant.name == name && here(&constant.scope));
+    let named = code.constants_named(name).into_iter().filter(|constant| here(&constant.scope));
     let width = |constant: &hip_syntax::Constant| constant.scope.as_ref().map_or(usize::MAX, |scope| scope.len());
     let all: Vec<_> = named.collect();
     let Some(narrowest) = all.iter().map(|constant| width(constant)).min() else {
@@ -33,7 +33,7 @@ pub(crate) fn find<'c>(code: &'c Code, name: &str, at: Node<'c>) -> Option<Const
     let nearest: Vec<_> = all.into_iter().filter(|constant| width(constant) == narrowest).collect();
     let [constant] = nearest.as_slice() else { return None };
     let is_name = matches!(constant.kind, ConstantKind::Variable | ConstantKind::Define);
-    let is_undefined = constant.kind == ConstantKind::Define && code.text().contains(&format!("#undef {name}"));
+    let is_undefined = constant.kind == ConstantKind::Define && code.is_undefined(name);
     (is_name && constant.is_literal && !is_undefined).then(|| Constant {
         name: &constant.name,
         value: constant.value,

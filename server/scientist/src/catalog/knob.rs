@@ -61,13 +61,10 @@ impl<'c> Knob<'c> {
     /// a template's parameter that is named for the block or its threads.
     fn of_number(code: &'c Code, kernel: &Kernel<'c>, launches: &[Launch<'c>], value: i64) -> Result<Self, Refusal> {
         let mut knob = Self { label: value.to_string(), value, names: Vec::new(), written: Vec::new() };
-        let syntax = code.syntax().kernels().iter().find(|found| found.name == kernel.name).ok_or(Refusal::NotHere)?;
+        let about = code.about(kernel).ok_or(Refusal::NotHere)?;
         for launch in launches {
             let function = around(launch.node, &["function_definition"]).ok_or(Refusal::NotHere)?;
-            let alone = code.syntax().launches().iter().all(|other| {
-                other.kernel == kernel.name
-                    || !(function.start_byte()..function.end_byte()).contains(&other.range.start)
-            });
+            let alone = code.syntax_launches_in(function).iter().all(|other| other.kernel == kernel.name);
             for part in [Some(launch.grid), Some(launch.block), launch.shared].into_iter().flatten() {
                 // What the launch is given by a variable may be given to other kernels too.
                 require(alone || part.kind() != "identifier", "other kernels are launched with the same variables")?;
@@ -78,7 +75,7 @@ impl<'c> Knob<'c> {
                     );
                 }
             }
-            for (argument, param) in launch.template_arguments.iter().zip(&syntax.template_params) {
+            for (argument, param) in launch.template_arguments.iter().zip(&about.template_params) {
                 let name = param.name.to_lowercase();
                 if constant::literal(code.of(*argument)) == Some(value) {
                     let is_block = name.contains("block") || name.contains("thread");
@@ -102,14 +99,46 @@ impl<'c> Knob<'c> {
         Ok(knob)
     }
 
-    /// Gives it another value, and declared bounds of blocks with it.
-    pub(crate) fn set(&self, code: &Code, value: i64) -> Vec<Edit> {
-        let bounds = code.syntax().kernels().iter().filter_map(|kernel| kernel.launch_bounds.as_ref()?.args.first());
-        let stale = bounds.filter(|bound| constant::literal(&code.text()[(*bound).clone()]) == Some(self.value));
-        let stale = stale.map(|bound| Edit::replace(bound.clone(), value.to_string()));
+    /// The kernels that it means something to, in order: those that use it, and those with a launch that follows it.
+    pub(crate) fn users(&self, code: &'c Code) -> Vec<Kernel<'c>> {
+        let written = self.written.iter().filter_map(|(range, _)| code.node_at(range));
+        let written = written.filter_map(|node| around(node, &["function_definition"]));
+        let functions = self.names.iter().flat_map(|name| code.users(name)).chain(written);
+        let mut kernels: Vec<Kernel<'c>> = Vec::new();
+        for function in functions {
+            let launched = code.launches_in(function).into_iter();
+            let launched = launched.filter(|(_, launch)| self.moves(code, launch.node)).map(|(kernel, _)| kernel);
+            for kernel in code.kernel_at(function).into_iter().chain(launched) {
+                if kernels.iter().all(|other| other.node != kernel.node) {
+                    kernels.push(kernel);
+                }
+            }
+        }
+        kernels.sort_by_key(|kernel| kernel.node.start_byte());
+        kernels
+    }
+
+    /// What tells it from all others of its text.
+    pub(crate) fn question(&self, about: &str) -> String {
+        format!("{about} {} {:?} {:?}", self.label, self.names, self.written)
+    }
+
+    /// Gives it another value, and the declared bounds of its kernels' blocks with it.
+    pub(crate) fn set(&self, code: &'c Code, value: i64) -> Vec<Edit> {
+        let bounds = code.once(&self.question("bounds"), || Ok(self.bounds(code))).unwrap_or_default();
+        let stale = bounds.chunks_exact(2).map(|range| range[0] as usize..range[1] as usize);
+        let stale = stale.map(|bound| Edit::replace(bound, value.to_string()));
         let written =
             self.written.iter().map(|(range, offset)| Edit::replace(range.clone(), (value + offset).to_string()));
         written.chain(stale).collect()
+    }
+
+    /// First and last byte of the value in each `__launch_bounds__` of its kernels.
+    fn bounds(&self, code: &'c Code) -> Vec<i64> {
+        let declared = |kernel: Kernel<'c>| code.about(&kernel)?.launch_bounds.as_ref()?.args.first().cloned();
+        let bounds = self.users(code).into_iter().filter_map(declared);
+        let stale = bounds.filter(|bound| constant::literal(&code.text()[bound.clone()]) == Some(self.value));
+        stale.flat_map(|bound| [bound.start as i64, bound.end as i64]).collect()
     }
 
     /// Whether an expression follows the knob, itself or through the variables it is made of.
@@ -190,7 +219,10 @@ impl<'c> Knob<'c> {
                 node.child_by_field_name("left").map(|left| code.of(left).split_whitespace().collect::<String>());
             !is_division || above.is_some_and(|above| less_one.iter().any(|end| above.contains(end.as_str())))
         };
-        of_kind(code.root(), "binary_expression").iter().all(is_fine)
+        let named = self.names.iter().flat_map(|name| code.uses(code.root(), name));
+        let written = self.written.iter().filter_map(|(range, _)| code.node_at(range));
+        let divisions = named.chain(written).filter_map(|node| node.parent());
+        divisions.filter(|node| node.kind() == "binary_expression").all(|node| is_fine(&node))
     }
 }
 

@@ -100,6 +100,7 @@ pub(crate) struct Change {
 }
 
 /// Why a match is not offered.
+#[derive(Clone)]
 pub(crate) enum Refusal {
     /// The pattern is not really there; nothing worth a word.
     NotHere,

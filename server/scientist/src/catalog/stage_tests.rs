@@ -113,7 +113,7 @@ fn the_base_is_the_fastest_and_the_reference_is_strong_elsewhere() {
         ],
     };
     let (mut selector, _, _) = Catalog::load().stages();
-    let selection = selector.select(&population, &Cancel::new()).expect("a selection");
+    let selection = selector.select(&population, None, &Cancel::new()).expect("a selection");
     assert_eq!((selection.base, selection.reference), (1, 2), "{}", selection.reason);
     assert!(
         selection.reason.starts_with("Rule-based:") && selection.reason.contains("`small`"),
@@ -128,7 +128,7 @@ fn a_base_with_nothing_left_to_try_is_passed_over() {
     finished.text = Arc::from("__global__ void sums(float* x) { x[0] = 1.0f; }");
     let population = Population { members: vec![member(0, None, &[], None, &[("n", 3.0)]), finished] };
     let (mut selector, _, _) = Catalog::load().stages();
-    let selection = selector.select(&population, &Cancel::new()).expect("a selection");
+    let selection = selector.select(&population, None, &Cancel::new()).expect("a selection");
     assert_eq!((selection.base, selection.reference), (0, 1), "{}", selection.reason);
 }
 
@@ -136,7 +136,7 @@ fn a_base_with_nothing_left_to_try_is_passed_over() {
 fn the_only_version_is_its_own_reference() {
     let population = Population { members: vec![member(0, None, &[], None, &[("n", 3.0)])] };
     let (mut selector, _, _) = Catalog::load().stages();
-    let selection = selector.select(&population, &Cancel::new()).expect("a selection");
+    let selection = selector.select(&population, None, &Cancel::new()).expect("a selection");
     assert_eq!((selection.base, selection.reference), (0, 0));
 }
 
@@ -158,4 +158,18 @@ fn the_writer_searches_constants_and_refuses_what_does_not_apply() {
     cancel.cancel();
     let stopped = writer.write(&WriteBrief { base, reference: base, plan }, &cancel);
     assert!(matches!(stopped, Err(StageError::Cancelled)), "{stopped:?}");
+}
+
+/// What is left to try on another kernel makes no base.
+#[test]
+fn the_base_has_something_left_to_try_on_the_named_kernel() {
+    let mut finished = member(1, Some(0), &["coarsen:sums/x"], Some(3.0), &[("n", 1.0)]);
+    finished.text =
+        Arc::from(format!("{}__global__ void sums(float* x) {{ x[0] = 1.0f; }}", SUMS.replace("sums", "other")));
+    let population = Population { members: vec![member(0, None, &[], None, &[("n", 3.0)]), finished] };
+    let base = |kernel| {
+        let (mut selector, _, _) = Catalog::load().stages();
+        selector.select(&population, kernel, &Cancel::new()).expect("a selection").base
+    };
+    assert_eq!((base(None), base(Some("sums"))), (1, 0));
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use lab::Cancel;
+
 use super::rewrites::FILES;
 use super::{Catalog, Loaded, Queries};
 use crate::catalog::code::Code;
@@ -81,7 +83,7 @@ fn it_does_not_apply_where_its_file_forbids() {
         for case in &catalog.hypotheses[0].entry.must_not {
             let code = Code::parse(&case.text);
             assert!(!code.syntax().has_errors(), "{name}: the text of a test does not parse:\n{}", case.text);
-            let (found, ruled_out) = catalog.look(&code, None);
+            let (found, ruled_out) = catalog.look(&code, None, &Cancel::new()).expect("nobody cancels");
             let keys: Vec<_> = found.iter().map(|found| &found.hypothesis.key).collect();
             assert!(keys.is_empty(), "{name}: {keys:?} although: {}\n{}", case.reason, case.text);
             let reasons: Vec<_> = ruled_out.iter().map(|ruling| ruling.reason.as_str()).collect();
@@ -168,4 +170,78 @@ fn any_text_can_be_looked_at() {
     {
         assert_eq!(catalog.suggest(text, None).len(), 0, "{text}");
     }
+}
+
+#[test]
+fn numbering_is_known_through_functions_macros_and_methods() {
+    let kernel = |use_: &str| {
+        format!(
+            "__device__ int inner() {{ return threadIdx.y; }}
+__device__ int outer() {{ return inner() + 1; }}
+#define LANE (threadIdx.x % warpSize)
+#define FIRST (LANE == 0)
+__global__ void k(float* x) {{
+    __shared__ float part[256];
+    part[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = part[255 - threadIdx.x] + {use_};
+}}
+void run(float* x) {{ k<<<1, 256>>>(x); }}
+"
+        )
+    };
+    let check = |text: &str, said: &str| {
+        let ruled_out = only("coarsen").ruled_out(text);
+        assert!(ruled_out.iter().any(|ruling| ruling.reason.contains(said)), "{said}: {ruled_out:?}");
+    };
+    assert_eq!(only("coarsen").ruled_out(&kernel("1")), Vec::new());
+    check(&kernel("outer()"), "`inner` asks");
+    check(&kernel("FIRST"), "the macro `FIRST`");
+    check(&kernel("__shfl(1.0f, 0)"), "`__shfl`");
+    let method =
+        format!("struct T {{ __device__ int number() {{ return threadIdx.x; }} }};\n{}", kernel("T().number()"));
+    check(&method, "a type of the file");
+    // Words in comments and strings are none.
+    assert_eq!(only("coarsen").ruled_out(&kernel("1 /* not __shfl */")), Vec::new());
+}
+
+#[test]
+fn a_search_for_suggestions_can_be_stopped() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let stopped = Catalog::load().suggest_until(GEMM, None, &cancel);
+    assert!(matches!(stopped, Err(crate::stages::StageError::Cancelled)), "{stopped:?}");
+}
+
+/// A bound that was declared for launches with another constant stays.
+#[test]
+fn the_bounds_of_other_kernels_stay() {
+    let text = "#define BLOCK 256
+#define OTHER 256
+__global__ void __launch_bounds__(256) other(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 3.0f;
+}
+__global__ void __launch_bounds__(256) scale(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 2.0f;
+}
+void run(float* x, int n) { scale<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, n); }
+void more(float* x, int n) { other<<<(n + OTHER - 1) / OTHER, OTHER>>>(x, n); }
+";
+    let drafts = only("block-size").apply(text, "block-size:scale/BLOCK").expect("drafts");
+    assert!(drafts[0].text.contains("__launch_bounds__(256) other"), "{}", drafts[0].text);
+    assert!(drafts[0].text.contains("__launch_bounds__(128) scale"), "{}", drafts[0].text);
+}
+
+/// The designer's choice is about the kernel that the user named, and so is the selector's.
+#[test]
+fn a_named_kernel_is_looked_at_alone() {
+    let two = format!("{GEMM}{}", GEMM.replace("gemm", "other").replace("#define TILE 16", ""));
+    let kernels = |wanted| {
+        let suggested = Catalog::load().suggest(&two, wanted);
+        suggested.into_iter().map(|hypothesis| hypothesis.kernel).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(kernels(Some("other")).into_iter().collect::<Vec<_>>(), ["other"]);
+    assert_eq!(kernels(None).len(), 2);
 }

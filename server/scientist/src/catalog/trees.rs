@@ -63,9 +63,11 @@ pub(crate) fn array_kind<'c>(code: &'c Code, function: &Kernel<'c>, name: &str) 
 fn given_kind<'c>(code: &'c Code, function: &Kernel<'c>, name: &str) -> Option<&'c str> {
     let params = code.params(function);
     let index = params.iter().position(|param| param.name == name && param.is_pointer)?;
-    let is_call =
-        |call: &Node<'c>| call.child_by_field_name("function").is_some_and(|called| code.of(called) == function.name);
-    let calls: Vec<_> = of_kind(code.root(), "call_expression").into_iter().filter(is_call).collect();
+    let call_of = |used: Node<'c>| {
+        used.parent()
+            .filter(|call| call.kind() == "call_expression" && call.child_by_field_name("function") == Some(used))
+    };
+    let calls: Vec<_> = code.uses(code.root(), function.name).into_iter().filter_map(call_of).collect();
     let hands_on = |call: &Node<'c>| {
         let argument = named_children(call.child_by_field_name("arguments")?).get(index).copied()?;
         let caller = around(*call, &["function_definition"])?.child_by_field_name("body")?;
@@ -86,10 +88,7 @@ fn given_kind<'c>(code: &'c Code, function: &Kernel<'c>, name: &str) -> Option<&
 /// Ruled out where a kernel may be launched from elsewhere, or with a block that is no line of known length.
 pub(crate) fn blocks<'c>(code: &'c Code, function: &Kernel<'c>) -> Result<Vec<(Kernel<'c>, Launch<'c>, i64)>, Refusal> {
     let mut blocks = Vec::new();
-    let reaches = |kernel: &Kernel<'c>| {
-        kernel.node == function.node || code.callees(kernel).iter().any(|callee| callee.node == function.node)
-    };
-    for kernel in code.kernels().into_iter().filter(reaches) {
+    for kernel in code.kernels_that_reach(function) {
         let launches = code.launches_of(kernel.name);
         require(
             !launches.is_empty(),

@@ -102,7 +102,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         let (answer, fresh) = self.ask(&format!("g{generation}/select"), |session| {
             session.announce(generation);
             let cancel = session.watch.cancel().clone();
-            session.stages.selector.select(&session.population, &cancel)
+            let kernel = session.record.run().kernel.clone();
+            session.stages.selector.select(&session.population, kernel.as_deref(), &cancel)
         })?;
         let usable = |id: CandidateId| self.population.members.get(id as usize).is_some_and(runs);
         let fastest = self.best().0;

@@ -326,7 +326,7 @@ impl Evaluator for World {
 pub struct Fastest<'w>(pub &'w World);
 
 impl Selector for Fastest<'_> {
-    fn select(&mut self, population: &Population, _: &Cancel) -> Result<Selection, StageError> {
+    fn select(&mut self, population: &Population, _: Option<&str>, _: &Cancel) -> Result<Selection, StageError> {
         self.0.stage("select")?;
         locked(&self.0.briefs).push(format!("{population:?}"));
         let speed = |member: &scientist::stages::Member| member.against_original.map_or(1.0, |speed| speed.ratio);

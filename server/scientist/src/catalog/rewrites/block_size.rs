@@ -1,5 +1,6 @@
 //! Searches the number of threads in a block.
 
+use hip_syntax::device_functions::is_exchange;
 use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
@@ -11,7 +12,7 @@ use crate::catalog::numbering;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require, ruled_out};
 use crate::catalog::threads::Spread;
 
-/// Calls whose writes do not depend on blocks.
+/// Calls whose writes do not depend on blocks, nor on the order in which they come.
 const ATOMICS: [&str; 7] = ["atomicAdd", "atomicMax", "atomicMin", "atomicAnd", "atomicOr", "atomicXor", "atomicSub"];
 
 pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
@@ -23,7 +24,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         return Err(Refusal::NotHere);
     }
     let knob = Knob::of_block(code, &place.kernel, &launches)?;
-    let may_grow = check_users(code, &knob)?;
+    let may_grow = code.once(&knob.question("block size"), || Ok(vec![check_users(code, &knob)?.into()]))? == [1];
 
     let allowed = |value: i64| {
         let threads = values[0] * value / knob.value;
@@ -46,12 +47,8 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
 /// Checks every kernel that the knob means something to, and says whether it may be made larger for any problem.
 fn check_users(code: &Code, knob: &Knob<'_>) -> Result<bool, Refusal> {
     let mut may_grow = true;
-    for kernel in code.kernels() {
+    for kernel in knob.users(code) {
         let launches = code.launches_of(kernel.name);
-        let is_used = |node: Node<'_>| knob.names.iter().any(|name| code.mentions(node, name));
-        if !is_used(kernel.node) && !launches.iter().any(|launch| knob.moves(code, launch.node)) {
-            continue;
-        }
         knob.check_numbers(code, kernel.body)?;
         check_comparisons(code, &kernel)?;
         check_callees(code, &kernel, knob)?;
@@ -132,8 +129,8 @@ fn check_callees(code: &Code, kernel: &Kernel<'_>, knob: &Knob<'_>) -> Result<()
 
 /// The grid covers the problem with blocks: what a thread does may depend on its global number alone.
 fn check_covering_grid(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
-    let cooperates = code.of(kernel.body).contains("__shared__")
-        || code.called(kernel.body).iter().any(|name| name.starts_with("__s") || name.starts_with("__ballot"));
+    let cooperates =
+        code.of(kernel.body).contains("__shared__") || code.called(kernel.body).iter().any(|name| is_exchange(name));
     let thread = Spread::of(code, kernel, &["threadIdx"], &[]);
     let block = Spread::of(code, kernel, &["blockIdx"], &[]);
     let writes = code.writes(kernel.body);

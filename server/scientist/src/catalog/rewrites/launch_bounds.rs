@@ -1,9 +1,10 @@
 //! Tells the compiler the largest block that a kernel is launched with.
 
 use hip_syntax::Edit;
+use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
-use crate::catalog::code::{Code, Kernel, of_kind};
+use crate::catalog::code::{Code, Kernel};
 use crate::catalog::constant;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 
@@ -36,13 +37,12 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
 
 /// Whether the kernel is declared elsewhere too, where other files may take it from.
 fn is_declared(code: &Code, kernel: &Kernel<'_>) -> bool {
-    let name_of =
-        |node: tree_sitter::Node<'_>| node.child_by_field_name("declarator").map(|name| code.of(name).to_owned());
-    of_kind(code.root(), "function_declarator")
-        .into_iter()
-        .filter(|node| name_of(*node).is_some_and(|name| name == kernel.name))
-        .count()
-        > 1
+    let is_head = |used: &Node<'_>| {
+        used.parent().is_some_and(|head| {
+            head.kind() == "function_declarator" && head.child_by_field_name("declarator") == Some(*used)
+        })
+    };
+    code.uses(code.root(), kernel.name).iter().filter(|used| is_head(used)).count() > 1
 }
 
 /// A one-dimensional block by its constant, so that the bound follows the constant.

@@ -1,6 +1,7 @@
 //! Keeps a sum in a register that a loop adds up in global memory.
 
 use hip_syntax::Edit;
+use hip_syntax::device_functions::{is_atomic, is_exchange};
 use tree_sitter::Node;
 
 use crate::catalog::code::{Code, everything, of_kind};
@@ -23,9 +24,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     require(others == targets - 1, format!("the loop uses `{array}` in other places too"))?;
     require(param.is_restrict, format!("other pointers may overlap `{array}` as long as it is not `__restrict__`"))?;
     let calls = code.called(node);
-    let shares = calls
-        .iter()
-        .any(|name| name.starts_with("__sync") || name.starts_with("atomic") || name.starts_with("__threadfence"));
+    let shares = calls.iter().any(|name| is_exchange(name) || is_atomic(name) || name.starts_with("__threadfence"));
     require(!shares, "the loop exchanges values with other threads")?;
 
     let kind = code.of(param.node).split(['*', '&']).next().unwrap_or_default();

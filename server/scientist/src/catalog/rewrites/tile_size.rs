@@ -1,6 +1,6 @@
 //! Searches the constant that sets the size of tiles in LDS and of the block that fills them.
 
-use crate::catalog::block::{Extents, mentions_through};
+use crate::catalog::block::Extents;
 use crate::catalog::code::{Code, Kernel, around, of_kind};
 use crate::catalog::constant;
 use crate::catalog::knob::{Knob, is_guarded};
@@ -12,35 +12,32 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, name) = (place.code, place.text("size")?);
     let constant = constant::find(code, name, place.capture("size")?).filter(|constant| constant.is_global);
     let knob = Knob::of_constant(&constant.ok_or(Refusal::NotHere)?);
-    let users: Vec<Kernel<'_>> = code
-        .kernels()
-        .into_iter()
-        .filter(|kernel| code.mentions(kernel.node, name) || is_launched_by(code, kernel, name))
-        .collect();
-    let mut sets_block = false;
-    for kernel in &users {
-        sets_block |= check_user(code, kernel, &knob)?;
-    }
-    if !sets_block {
-        return Err(Refusal::NotHere);
-    }
-    let is_general = knob.rounds_up(code) && users.iter().all(|kernel| is_guarded(code, kernel));
-    let fits = |value: i64| users.iter().all(|kernel| fits(code, kernel, name, value));
-    let is_safe = |value: i64| value != knob.value && (is_general || knob.value % value == 0);
-    let values: Vec<i64> = place.entry.search.iter().copied().filter(|value| is_safe(*value) && fits(*value)).collect();
-    require(!values.is_empty(), format!("no other value of `{name}` is known to fit"))?;
-    let only =
-        if is_general { "" } else { "; larger tiles were left out, for the problem may not be a multiple of them" };
+    let values = code.once(&knob.question("tile size"), || values(code, &knob, &place.entry.search))?;
     let changes = values.into_iter().map(|value| Change {
         edits: knob.set(code, value),
-        report: format!("Set `{name}` from {} to {value}{only}.", knob.value),
+        report: format!("Set `{name}` from {} to {value}.", knob.value),
     });
     let offer = Offer::several(place, name, place.capture("size")?, changes.collect());
     Ok(offer.word("constant", name).word("present", knob.value.to_string()))
 }
 
-fn is_launched_by(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
-    code.launches_of(kernel.name).iter().any(|launch| mentions_through(code, launch.node, name))
+/// The values that are known to be right and to fit, in the order of `search`.
+fn values(code: &Code, knob: &Knob<'_>, search: &[i64]) -> Result<Vec<i64>, Refusal> {
+    let users = knob.users(code);
+    let mut sets_block = false;
+    for kernel in &users {
+        sets_block |= check_user(code, kernel, knob)?;
+    }
+    if !sets_block {
+        return Err(Refusal::NotHere);
+    }
+    let is_general = knob.rounds_up(code) && users.iter().all(|kernel| is_guarded(code, kernel));
+    let fits = |value: i64| users.iter().all(|kernel| fits(code, kernel, &knob.label, value));
+    // A larger tile is left out where the problem may not be a multiple of it.
+    let is_safe = |value: i64| value != knob.value && (is_general || knob.value % value == 0);
+    let values: Vec<i64> = search.iter().copied().filter(|value| is_safe(*value) && fits(*value)).collect();
+    require(!values.is_empty(), format!("no other value of `{}` is known to fit", knob.label))?;
+    Ok(values)
 }
 
 /// Checks that a kernel and its launches follow the constant, and says whether it sets the block.
