@@ -14,17 +14,20 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <hip/hip_runtime_api.h>
 #include <ks/atomics.h>
 #include <ks/cross_lane.h>
 #include <ks/index.h>
 #include <ks/launch.h>
+#include <ks/libraries.h>
 #include <ks/shared.h>
 #include <ks/synchronize.h>
 #include <ks/vector_types.h>

@@ -9,10 +9,12 @@
 #define KS_REFUSE(name, feature) template <class... A> KS_REFUSED_TEXT(feature) hipError_t name(A &&...);
 #define KS_REFUSE_VALUE(name, feature) template <class T = void, class... A> KS_REFUSED_TEXT(feature) T name(A &&...);
 #define KS_REFUSE_TYPE(name, feature) typedef struct ks_##name *name KS_REFUSED_TEXT(feature);
+// A handle that headers name without using it: it cannot be made, as the functions that would are refused.
+#define KS_EMPTY_HANDLE(name) typedef struct ks_##name *name;
 
 #define KS_MODULES "loading code at run time (modules)"
-KS_REFUSE_TYPE(hipModule_t, KS_MODULES)
-KS_REFUSE_TYPE(hipFunction_t, KS_MODULES)
+KS_EMPTY_HANDLE(hipModule_t)
+KS_EMPTY_HANDLE(hipFunction_t)
 KS_REFUSE(hipModuleLoad, KS_MODULES)
 KS_REFUSE(hipModuleLoadData, KS_MODULES)
 KS_REFUSE(hipModuleLoadDataEx, KS_MODULES)
@@ -24,7 +26,7 @@ KS_REFUSE(hipExtModuleLaunchKernel, KS_MODULES)
 KS_REFUSE(hipHccModuleLaunchKernel, KS_MODULES)
 
 #define KS_CONTEXTS "driver contexts"
-KS_REFUSE_TYPE(hipCtx_t, KS_CONTEXTS)
+KS_EMPTY_HANDLE(hipCtx_t)
 KS_REFUSE(hipCtxCreate, KS_CONTEXTS)
 KS_REFUSE(hipCtxDestroy, KS_CONTEXTS)
 KS_REFUSE(hipCtxSetCurrent, KS_CONTEXTS)
@@ -136,6 +138,7 @@ KS_REFUSE_BUILTIN(update_dpp, KS_LANES)
 KS_REFUSE_BUILTIN(ds_swizzle, KS_LANES)
 KS_REFUSE_BUILTIN(ds_permute, KS_LANES)
 #undef KS_REFUSE_BUILTIN
+#undef KS_EMPTY_HANDLE
 #undef KS_REFUSE_TYPE
 #undef KS_REFUSE_VALUE
 #undef KS_REFUSE

@@ -1,3 +1,7 @@
-// Not provided: a program that needs it must say so at once.
+// rocPRIM is a library of headers: the user's own is taken. Without one the program must hear it at once.
 #pragma once
-#error "the library rocPRIM is not supported by the CPU runtime: time this program on a device instead"
+#if __has_include_next(<rocprim/rocprim.hpp>)
+#include_next <rocprim/rocprim.hpp>
+#else
+#error "the headers of rocPRIM are not on the include path: add their folder (-I), or time this program on a device"
+#endif

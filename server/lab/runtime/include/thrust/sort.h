@@ -1,3 +1,7 @@
-// Not provided: a program that needs it must say so at once.
+// rocThrust is a library of headers: the user's own is taken. Without one the program must hear it at once.
 #pragma once
-#error "the library rocThrust is not supported by the CPU runtime: time this program on a device instead"
+#if __has_include_next(<thrust/sort.h>)
+#include_next <thrust/sort.h>
+#else
+#error "the headers of rocThrust are not on the include path: add their folder (-I), or time this program on a device"
+#endif
