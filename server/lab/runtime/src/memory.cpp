@@ -3,6 +3,7 @@
 #include "errors.h"
 #include "memory_size.h"
 #include "streams.h"
+#include <dlfcn.h>
 #include <ks/memory_api.h>
 #include <string.h>
 
@@ -88,6 +89,12 @@ hipError_t fill_rows(void *to, size_t pitch, int value, size_t width, size_t hei
         memset(static_cast<char *>(to) + row * pitch, value, width);
     }
     return hipSuccess;
+}
+
+/// Whether a device variable can be at `address`: it is the program's static data, never on a stack or allocated.
+bool is_static_data(const void *address) {
+    Dl_info info;
+    return address != nullptr && dladdr(address, &info) != 0;
 }
 
 bool is_device(hipMemoryType type) { return type == hipMemoryTypeDevice || type == hipMemoryTypeManaged; }
@@ -307,7 +314,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
 
 hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, void *to, size_t bytes, size_t offset,
                           hipMemcpyKind kind) {
-    if (symbol == nullptr) {
+    if (!is_static_data(symbol)) {
         return remember(hipErrorInvalidSymbol);
     }
     if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
@@ -322,10 +329,23 @@ hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, v
     return writes ? copy(at, from, bytes, kind) : copy(to, at, bytes, kind);
 }
 hipError_t ks_symbol_address(void **pointer, const void *symbol) {
-    if (pointer == nullptr || symbol == nullptr) {
+    if (pointer == nullptr) {
         return remember(hipErrorInvalidValue);
     }
+    if (!is_static_data(symbol)) {
+        return remember(hipErrorInvalidSymbol);
+    }
     *pointer = const_cast<void *>(symbol);
+    return hipSuccess;
+}
+hipError_t ks_symbol_size(size_t *bytes, const void *symbol, size_t symbol_bytes) {
+    if (bytes == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    if (!is_static_data(symbol)) {
+        return remember(hipErrorInvalidSymbol);
+    }
+    *bytes = symbol_bytes;
     return hipSuccess;
 }
 }

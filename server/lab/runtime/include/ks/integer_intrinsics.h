@@ -72,15 +72,16 @@ static KS_INLINE unsigned __urhadd(unsigned x, unsigned y) { return static_cast<
 static KS_INLINE unsigned __lastbit_u32_u64(unsigned long long x) {
     return x == 0 ? ~0u : static_cast<unsigned>(__builtin_ctzll(x));
 }
+// A field that ends past the last bit is not cut off: the device's shifts take their distance modulo the width of x.
 static KS_INLINE unsigned __bitextract_u32(unsigned x, unsigned offset, unsigned width) {
     offset &= 31;
     width &= 31;
-    return width == 0 ? 0 : x << (offset + width >= 32 ? 0 : 32 - offset - width) >> (32 - width);
+    return width == 0 ? 0 : x << ((32 - offset - width) & 31) >> (32 - width);
 }
 static KS_INLINE uint64_t __bitextract_u64(uint64_t x, unsigned offset, unsigned width) {
     offset &= 63;
     width &= 63;
-    return width == 0 ? 0 : x >> offset & ((uint64_t{1} << width) - 1);
+    return width == 0 ? 0 : x << ((64 - offset - width) & 63) >> (64 - width);
 }
 static KS_INLINE unsigned __bitinsert_u32(unsigned x, unsigned value, unsigned offset, unsigned width) {
     offset &= 31;

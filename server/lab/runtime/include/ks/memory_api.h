@@ -56,6 +56,7 @@ hipError_t ks_malloc_managed(void **pointer, size_t bytes, unsigned flags);
 hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, void *to, size_t bytes, size_t offset,
                           hipMemcpyKind kind);
 hipError_t ks_symbol_address(void **pointer, const void *symbol);
+hipError_t ks_symbol_size(size_t *bytes, const void *symbol, size_t symbol_bytes);
 }
 
 template <class T> static inline hipError_t hipMalloc(T **pointer, size_t bytes) {
@@ -130,7 +131,5 @@ static inline hipError_t hipGetSymbolAddress(void **pointer, ::ks::Symbol symbol
     return ks_symbol_address(pointer, symbol.address);
 }
 static inline hipError_t hipGetSymbolSize(size_t *bytes, ::ks::Symbol symbol) {
-    if (bytes == nullptr) return hipErrorInvalidValue;
-    *bytes = symbol.bytes;
-    return hipSuccess;
+    return ks_symbol_size(bytes, symbol.address, symbol.bytes);
 }

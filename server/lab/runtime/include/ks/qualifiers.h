@@ -9,6 +9,8 @@
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIP_PLATFORM_HCC__ 1
 #define __HIP_DEVICE_COMPILE__ 1
+// By this Thrust knows that the qualifiers below are there, and does not take them away again.
+#define HIP_INCLUDE_HIP_AMD_DETAIL_HOST_DEFINES_H
 /// This runtime's own mark.
 #define __KS_CPU_RUNTIME__ 1
 

@@ -33,3 +33,8 @@ hipError_t hipEventDestroy(hipEvent_t event);
 static inline hipError_t hipEventCreate(hipEvent_t *event, unsigned flags = hipEventDefault) {
     return hipEventCreateWithFlags(event, flags);
 }
+/// The device of a stream, -1 for what is no stream.
+static inline int hipGetStreamDeviceId(hipStream_t stream) {
+    hipDevice_t device = -1;
+    return hipStreamGetDevice(stream, &device) == hipSuccess ? device : -1;
+}
