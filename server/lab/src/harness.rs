@@ -1,10 +1,10 @@
 //! Times and compares builds of a kernel under a benchmark file.
 //!
-//! One comparison is one sandboxed process (`runtime/harness`). It loads three shared objects: the baseline and the
-//! candidate, each built from its source with [`glue`] appended, and a *trusted* one, built from the original source and
-//! the benchmark file, which holds sizes, fills and the reference: a candidate has no part in its own check. The process
-//! reports in lines that carry a secret token ([`report`]); anything else on that channel is refused. What the process
-//! measured becomes figures and verdicts here, in [`crate::statistics`].
+//! One comparison is several sandboxed processes (`runtime/harness`), one after the other ([`sittings`]). Each loads three
+//! shared objects: the baseline and the candidate, each built from its source with [`glue`] appended, and a *trusted* one,
+//! built from the original source and the benchmark file, which holds sizes, fills and the reference: a candidate has no
+//! part in its own check. The process reports in lines that carry a secret token ([`report`]); anything else on that
+//! channel is refused. What was measured becomes figures and verdicts here, in [`crate::statistics`].
 //!
 //! What keeps a time honest is listed with the cheats that it catches in `tests/cheats/README.md`. A native program that
 //! searches the memory of its own process could in the end still forge a report: the harness makes cheating hard to do
@@ -14,10 +14,13 @@ mod cpu;
 mod glue;
 mod outcome;
 mod plan;
+mod plausible;
 mod report;
+mod sittings;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub use cpu::CpuBuilder;
 
@@ -65,6 +68,12 @@ struct Objects {
     candidate: Option<PathBuf>,
 }
 
+/// What the processes of one measurement reported.
+struct Measured {
+    sittings: Vec<report::Transcript>,
+    joined: report::Transcript,
+}
+
 /// What is the same for every run of a benchmark on a device.
 pub struct Bench<'a> {
     /// The device's builder.
@@ -85,11 +94,12 @@ impl Bench<'_> {
 
     /// Checks and times `source` at the chosen shapes.
     pub fn time(&self, source: &Source, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
-        let finished = self.run(source, None, sampling, cancel)?;
-        outcome::time_report(self, sampling, &finished)
+        let measured = self.run(source, None, sampling, cancel)?;
+        outcome::time_report(self, sampling, &measured.joined)
     }
 
-    /// Checks `baseline` and `candidate` and compares their times at the chosen shapes, interleaved in one process.
+    /// Checks `baseline` and `candidate` and compares their times at the chosen shapes, interleaved in each of several
+    /// processes.
     pub fn compare(
         &self,
         baseline: &Source,
@@ -97,8 +107,8 @@ impl Bench<'_> {
         sampling: &Sampling,
         cancel: &Cancel,
     ) -> Result<Comparison, LabError> {
-        let finished = self.run(baseline, Some(candidate), sampling, cancel)?;
-        outcome::comparison(self, sampling, &finished)
+        let measured = self.run(baseline, Some(candidate), sampling, cancel)?;
+        outcome::comparison(self, sampling, &measured.sittings, &measured.joined)
     }
 
     fn run(
@@ -107,7 +117,7 @@ impl Bench<'_> {
         candidate: Option<&Source>,
         sampling: &Sampling,
         cancel: &Cancel,
-    ) -> Result<report::Transcript, LabError> {
+    ) -> Result<Measured, LabError> {
         let shapes = self.chosen_shapes(sampling)?;
         let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
         let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
@@ -117,24 +127,47 @@ impl Bench<'_> {
         // A machine that was held up while its clock and counter were calibrated looks like one whose clock was tampered
         // with, once; a tampered clock is seen again in the next process.
         match self.measure(&objects, &shapes, sampling, cancel) {
-            Err(error) if outcome::is_about_the_clock(&error) => self.measure(&objects, &shapes, sampling, cancel),
+            Err(error) if plausible::is_about_the_clock(&error) => self.measure(&objects, &shapes, sampling, cancel),
             other => other,
         }
     }
 
-    /// One process of the harness.
+    /// Everything that a measurement takes, and whether it can be true.
     fn measure(
         &self,
         objects: &Objects,
         shapes: &[usize],
         sampling: &Sampling,
         cancel: &Cancel,
+    ) -> Result<Measured, LabError> {
+        let compares = objects.candidate.is_some();
+        let sittings = if compares {
+            sittings::compare(self, objects, shapes, sampling, cancel)?
+        } else {
+            vec![self.sit(objects, shapes, sampling, sittings::alone(sampling), sampling.seed, cancel)?]
+        };
+        let joined = report::Transcript::joined(&sittings);
+        plausible::check(&outcome::Naming { bench: self, compares }, &joined)?;
+        Ok(Measured { sittings, joined })
+    }
+
+    /// One process of the harness.
+    fn sit(
+        &self,
+        objects: &Objects,
+        shapes: &[usize],
+        sampling: &Sampling,
+        effort: plan::Effort,
+        seed: u64,
+        cancel: &Cancel,
     ) -> Result<report::Transcript, LabError> {
         let token = format!("{:032x}", rand::random::<u128>());
         let folder = self.builder.run_folder()?;
         let plan = plan::Plan {
             token: &token,
-            sampling,
+            seed,
+            effort,
+            half_width: sampling.half_width,
             benchmark: self.benchmark,
             sample_limit: self.limits.wall,
             shapes,
@@ -142,7 +175,7 @@ impl Bench<'_> {
             baseline: &objects.baseline,
             candidate: objects.candidate.as_deref(),
         };
-        let limits = self.process_limits(sampling, shapes.len());
+        let limits = self.process_limits(effort.budget, shapes.len());
         let mut command = Command::new(self.builder.harness(cancel)?, folder.path(), Policy::Candidate, limits);
         command.arguments = vec![plan.text().into()];
         command.readable = self.builder.readable();
@@ -174,9 +207,9 @@ impl Bench<'_> {
 
     /// Limits of the whole process. The harness keeps the limit of each sample itself and stops early when the budget is
     /// overdrawn; this is for code that gets in its way.
-    fn process_limits(&self, sampling: &Sampling, shapes: usize) -> Limits {
+    fn process_limits(&self, budget: Duration, shapes: usize) -> Limits {
         let shapes = u32::try_from(shapes).unwrap_or(u32::MAX);
-        Limits { wall: (4 * self.limits.wall).saturating_mul(shapes) + 10 * sampling.budget, ..self.limits }
+        Limits { wall: (4 * self.limits.wall).saturating_mul(shapes) + 10 * budget, ..self.limits }
     }
 
     fn chosen_shapes(&self, sampling: &Sampling) -> Result<Vec<usize>, LabError> {

@@ -11,6 +11,7 @@
 pub mod benchmark;
 pub mod cache;
 pub mod cancel;
+pub mod clock;
 pub mod codegen;
 pub mod error;
 pub mod harness;
@@ -28,6 +29,7 @@ pub mod verdict;
 pub mod workbench;
 
 pub use cancel::Cancel;
+pub use clock::Clock;
 pub use error::LabError;
 pub use measurement::{Comparison, Figure, KernelTiming, ShapeComparison, SpeedRatio, TimeReport};
 pub use source::Source;

@@ -7,8 +7,10 @@
 //!   time, so drift and slow spells cancel, and under equal speed each log-ratio is as likely positive as negative:
 //!   the setting of Wilcoxon's signed-rank test. The estimate is that of Hodges and Lehmann (*Estimates of location based
 //!   on rank tests*, 1963), and it stands up to more than a quarter of the pairs being spoiled.
-//! - A **geometric mean** over shapes joins the shapes' intervals by MOVER (Zou and Donner, *Construction of confidence
-//!   limits about effect measures*, 2008), which keeps their lopsidedness.
+//! - Where code and data lie in memory makes equal code differ by up to a few percent, for as long as its process lives
+//!   (Mytkowicz and others, *Producing wrong data without doing anything obviously wrong!*, 2009). So pairs of one process,
+//!   a **sitting**, give one estimate, and the interval comes from the estimates of several sittings, in the same way. For
+//!   several shapes a sitting's estimate is their geometric mean: they share what is particular to the sitting.
 //!
 //! The interval of a time is there to be read. That of a ratio decides, so it is the wider one: on a machine so noisy that
 //! the band of [`SAME_BAND`] is no help, equal code is still called different in no more than one comparison in a hundred.
@@ -88,8 +90,11 @@ pub fn figure(samples: Vec<f64>) -> Option<Figure> {
 ///
 /// With one pair the interval is `0 ..= f64::MAX`: nothing is known.
 pub fn speed(pairs: &[Pair]) -> Option<SpeedRatio> {
-    let logs: Vec<f64> =
-        pairs.iter().map(|pair| (pair.baseline / pair.candidate).ln()).filter(|log| log.is_finite()).collect();
+    speed_of_logs(&logs(pairs))
+}
+
+/// The same from logarithms of ratios that are independent: of pairs, or of sittings by [`sitting`].
+pub fn speed_of_logs(logs: &[f64]) -> Option<SpeedRatio> {
     let logs = join_neighbours(logs);
     let (low, estimate, high) = match logs.len() {
         0 => return None,
@@ -100,16 +105,21 @@ pub fn speed(pairs: &[Pair]) -> Option<SpeedRatio> {
     Some(SpeedRatio { ratio: estimate.exp(), low: low.exp(), high: high.exp().min(f64::MAX) })
 }
 
-/// Geometric mean of independent ratios with its interval, at the level of theirs; `None` when there are none.
-pub fn geometric_mean(ratios: &[SpeedRatio]) -> Option<SpeedRatio> {
-    if ratios.is_empty() {
-        return None;
+/// The logarithm of the speed ratio in one sitting, by its pairs.
+pub fn sitting(pairs: &[Pair]) -> Option<f64> {
+    let logs = join_neighbours(&logs(pairs));
+    let mut averages = walsh_averages(&logs);
+    (!averages.is_empty()).then(|| middle(&mut averages))
+}
+
+/// Whether an interval is narrow enough to stop at: half of it is below `half_width` as a share of the ratio, or below a
+/// twentieth of a difference that is far larger.
+pub fn is_narrow(speed: &SpeedRatio, half_width: f64) -> bool {
+    if speed.low <= 0.0 {
+        return false;
     }
-    let count = ratios.len() as f64;
-    let mean = ratios.iter().map(|speed| speed.ratio.ln()).sum::<f64>() / count;
-    let below = ratios.iter().map(|speed| (speed.ratio.ln() - speed.low.ln()).powi(2)).sum::<f64>().sqrt() / count;
-    let above = ratios.iter().map(|speed| (speed.high.ln() - speed.ratio.ln()).powi(2)).sum::<f64>().sqrt() / count;
-    Some(SpeedRatio { ratio: mean.exp(), low: (mean - below).exp(), high: (mean + above).exp().min(f64::MAX) })
+    let half = 0.5 * (speed.high / speed.low).ln();
+    half <= half_width.max(0.05 * speed.ratio.ln().abs())
 }
 
 /// The verdict of a ratio's interval against the band of [`SAME_BAND`].
@@ -215,9 +225,9 @@ fn correlation_time(samples: &[f64]) -> f64 {
 }
 
 /// Medians of neighbours where there are more than [`MOST_PAIRS`] values, else the values.
-fn join_neighbours(logs: Vec<f64>) -> Vec<f64> {
+fn join_neighbours(logs: &[f64]) -> Vec<f64> {
     if logs.len() <= MOST_PAIRS {
-        return logs;
+        return logs.to_vec();
     }
     let group = logs.len().div_ceil(MOST_PAIRS);
     logs.chunks(group).filter_map(median).collect()
@@ -225,14 +235,33 @@ fn join_neighbours(logs: Vec<f64>) -> Vec<f64> {
 
 /// Hodges and Lehmann's estimate (median of all means of two) with the interval of the signed-rank test.
 fn signed_rank_interval(values: &[f64]) -> (f64, f64, f64) {
+    let mut averages = walsh_averages(values);
+    let last = averages.len() - 1;
+    let rank = signed_rank_critical(values.len(), &LEVEL_99);
+    let mut at = |index: usize| *averages.select_nth_unstable_by(index, f64::total_cmp).1;
+    let (low, high) = (at(rank), at(last - rank));
+    (low, middle(&mut averages), high)
+}
+
+/// All means of two of the values, each with itself included.
+fn walsh_averages(values: &[f64]) -> Vec<f64> {
     let mut averages = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
     for (index, first) in values.iter().enumerate() {
         averages.extend(values[index..].iter().map(|second| 0.5 * (first + second)));
     }
-    let last = averages.len() - 1;
-    let rank = signed_rank_critical(values.len(), &LEVEL_99);
-    let mut at = |index: usize| *averages.select_nth_unstable_by(index, f64::total_cmp).1;
-    (at(rank), 0.5 * (at(last / 2) + at(last.div_ceil(2))), at(last - rank))
+    averages
+}
+
+/// The median of values that are not empty; changes their order.
+fn middle(values: &mut [f64]) -> f64 {
+    let last = values.len() - 1;
+    let mut at = |index: usize| *values.select_nth_unstable_by(index, f64::total_cmp).1;
+    0.5 * (at(last / 2) + at(last.div_ceil(2)))
+}
+
+/// Logarithms of the pairs' ratios, where there is one.
+fn logs(pairs: &[Pair]) -> Vec<f64> {
+    pairs.iter().map(|pair| (pair.baseline / pair.candidate).ln()).filter(|log| log.is_finite()).collect()
 }
 
 /// Largest w such that the signed-rank statistic of `count` symmetric values is at most w with no more than the tail's

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "processor_time.h"
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -47,19 +49,31 @@ inline double measure_tick_ns() {
 
 struct Span {
     double clock_ns = 0, counter_ns = 0;
-    double kernels_ns = 0;  // of the clock's time, what was spent in launches
+    double processor_ns = 0;  // processor time of the thread
+    double others_ns = 0;     // processor time of the process's other threads
+    long displaced = 0;       // how often another process took the processor away
+    double kernels_ns = 0;    // of the clock's time, what was spent in launches
 };
 
 class Stopwatch {
   public:
-    explicit Stopwatch(double tick_ns) : tick_ns_(tick_ns), ticks_(counter()), start_ns_(clock_ns()) {}
+    explicit Stopwatch(double tick_ns)
+        : tick_ns_(tick_ns), used_(processor_time_before()), ticks_(counter()), start_ns_(clock_ns()) {}
     Span stop() const {
-        const double end_ns = clock_ns();
-        return {end_ns - start_ns_, static_cast<double>(counter() - ticks_) * tick_ns_, 0};
+        Span span;
+        span.clock_ns = clock_ns() - start_ns_;
+        span.counter_ns = static_cast<double>(counter() - ticks_) * tick_ns_;
+        const ProcessorTime used = processor_time_after();
+        span.processor_ns = used.thread_ns - used_.thread_ns;
+        // The two clocks are read one after the other, so nothing may come out as less than nothing.
+        span.others_ns = std::max(0.0, used.others_ns() - used_.others_ns());
+        span.displaced = used.displaced - used_.displaced;
+        return span;
     }
 
   private:
     double tick_ns_;
+    ProcessorTime used_;
     uint64_t ticks_;
     double start_ns_;
 };

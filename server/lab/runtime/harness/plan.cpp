@@ -59,6 +59,8 @@ bool read_line(const std::string& line, Plan& plan) {
     if (key == "token") return static_cast<bool>(words >> plan.token);
     if (key == "seed") return static_cast<bool>(words >> plan.seed);
     if (key == "budget_ns") return static_cast<bool>(words >> plan.budget_ns);
+    if (key == "patience_ns") return static_cast<bool>(words >> plan.patience_ns);
+    if (key == "machine") return static_cast<bool>(words >> plan.machine);
     if (key == "half_width") return static_cast<bool>(words >> plan.half_width);
     if (key == "pairs") return static_cast<bool>(words >> plan.least_pairs >> plan.most_pairs);
     if (key == "flush_bytes") return static_cast<bool>(words >> plan.flush_bytes);

@@ -1,7 +1,8 @@
 // What the harness was asked to do: one argument of its command line, lines of words.
 //
 //     token WORD                     every report line starts with it
-//     seed N · budget_ns N · half_width X · pairs LEAST MOST · flush_bytes N · sample_limit_s X
+//     seed N · budget_ns N · patience_ns N · half_width X · pairs LEAST MOST · flush_bytes N · sample_limit_s X
+//     machine 0|1                              whether to find out what the machine can do at most
 //     trusted PATH · baseline PATH · candidate PATH        shared objects; no candidate: time the baseline alone
 //     argument NAME KIND TYPE LANES RTOL ATOL FILL         KIND input | output | inout | scalar, in the entry's order
 //     shape INDEX VALUE...                                 parameters in the glue's order
@@ -39,6 +40,8 @@ struct Plan {
     std::string token, trusted, baseline, candidate;
     uint64_t seed = 0;
     double budget_ns = 0, half_width = 0, sample_limit_s = 60;
+    double patience_ns = 0;  // multiples of this, or of the budget if that is more, may be overdrawn
+    bool machine = true;
     size_t least_pairs = 6, most_pairs = 200, flush_bytes = 0;
     std::vector<Argument> arguments;
     std::vector<Shape> shapes;

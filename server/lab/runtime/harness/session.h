@@ -46,6 +46,8 @@ class Session {
     bool narrow_enough() const;
     size_t least_pairs(double spent_ns, double budget_ns) const;
     void flush_cache();
+    void begin_run();
+    void end_run();
     std::string place(size_t which, const Buffer& buffer) const;
 
     const Plan& plan_;
@@ -55,7 +57,7 @@ class Session {
     const double tick_ns_;
     Random& random_;
     std::vector<std::unique_ptr<Slot>> slots_;
-    std::vector<std::vector<double>> samples_;  // of each object
+    std::vector<std::vector<double>> samples_;  // processor time of each object's runs
     std::vector<char> flush_;
     struct Spot {
         size_t slot, buffer, offset, bytes;
@@ -64,6 +66,11 @@ class Session {
     std::vector<Spot> spots_;
     size_t rounds_ = 0;
     double run_ns_ = 0, check_ns_ = 0;  // cost of the last round's parts
+    // While nothing under test ran: how long that was, and the processor time of threads that went on all the same.
+    struct Between {
+        double clock_ns = 0, others_ns = 0;
+    } between_;
+    double ended_ns_ = 0, others_at_end_ns_ = 0;  // of the last run
 };
 
 }  // namespace ks_harness

@@ -82,7 +82,7 @@ struct Group {
     const char *kernel;
     dim3 grid, block;
     size_t shared_bytes;
-    std::vector<uint64_t> nanoseconds;
+    std::vector<LaunchTime> times;
 
     bool matches(const Launch &l) const {
         return kernel == l.kernel && shared_bytes == l.shared_bytes && same(grid, l.grid) && same(block, l.block);
@@ -112,16 +112,22 @@ std::string triple(dim3 d) {
     return "[" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + "]";
 }
 
+std::string list(const std::vector<LaunchTime> &times, uint64_t LaunchTime::*part) {
+    std::string text = "[";
+    for (const LaunchTime &time : times) {
+        text += (text.size() == 1 ? "" : ",") + std::to_string(time.*part);
+    }
+    return text + "]";
+}
+
 std::string to_json(const Group &group) {
     std::string name(strlen(group.kernel) * 6 + 16, '\0');
     name.resize(escape(name.data(), name.size(), group.kernel));
     std::string line = "{\"launches\":{\"kernel\":\"" + name + "\",\"grid\":" + triple(group.grid) +
                        ",\"block\":" + triple(group.block) + ",\"shared_bytes\":" + std::to_string(group.shared_bytes) +
-                       ",\"ns\":[";
-    for (size_t i = 0; i < group.nanoseconds.size(); ++i) {
-        line += (i == 0 ? "" : ",") + std::to_string(group.nanoseconds[i]);
-    }
-    return line + "]}}\n";
+                       ",\"ns\":" + list(group.times, &LaunchTime::wall) +
+                       ",\"processor_ns\":" + list(group.times, &LaunchTime::processor);
+    return line + "}}\n";
 }
 
 __attribute__((destructor)) void close_channel() { write_launches(); }
@@ -130,7 +136,7 @@ __attribute__((destructor)) void close_channel() { write_launches(); }
 
 bool reporting() { return descriptor >= 0; }
 
-void record_launch(const Launch &launch, uint64_t nanoseconds) {
+void record_launch(const Launch &launch, LaunchTime time) {
     if (!reporting()) {
         return;
     }
@@ -138,11 +144,11 @@ void record_launch(const Launch &launch, uint64_t nanoseconds) {
     const std::lock_guard<std::mutex> lock(all.mutex);
     for (size_t i = all.groups.size(); i-- > 0;) {
         if (all.groups[i].matches(launch)) {
-            all.groups[i].nanoseconds.push_back(nanoseconds);
+            all.groups[i].times.push_back(time);
             return;
         }
     }
-    all.groups.push_back({launch.kernel, launch.grid, launch.block, launch.shared_bytes, {nanoseconds}});
+    all.groups.push_back({launch.kernel, launch.grid, launch.block, launch.shared_bytes, {time}});
 }
 
 void write_fault(const char *kind, const char *message, const char *kernel) {

@@ -7,8 +7,13 @@ namespace ks {
 
 /// Whether somebody listens.
 bool reporting();
-/// Remembers that a launch took `nanoseconds`.
-void record_launch(const Launch &launch, uint64_t nanoseconds);
+/// What a launch took, in nanoseconds.
+struct LaunchTime {
+    uint64_t wall;
+    uint64_t processor; ///< of its thread; with a pool, of all threads of the process
+};
+/// Remembers what a launch took.
+void record_launch(const Launch &launch, LaunchTime time);
 /// Writes a fault line at once. Async-signal-safe.
 void write_fault(const char *kind, const char *message, const char *kernel);
 /// A fault that the program can also learn from a return value. It is written only if the program never asks.

@@ -1,37 +1,18 @@
 //! What a run of the harness came to: figures and verdicts, or why there are none.
 
-use super::Bench;
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::Bench;
 use super::report::{Event, Expected, Reading, ShapeSamples, Transcript, Which, read};
 use crate::benchmark::Benchmark;
+use crate::clock::{Clock, Timed, differ};
 use crate::sandbox::{End, Limits, Run};
 use crate::statistics::{self, Pair};
 use crate::workbench::Sampling;
 use crate::{
     Comparison, Diagnostic, Failure, Figure, KernelTiming, LabError, ShapeComparison, Source, SpeedRatio, TimeReport,
 };
-
-/// Times are believed down to this share of what the machine was seen to do at most: the look was short and other
-/// processes may have been at work.
-const ROOFLINE_SLACK: f64 = 8.0;
-
-/// Less host time than this is never taken for moved work: allocations and copies take as much.
-const NOTICEABLE_HOST_NS: f64 = 5e3;
-
-/// Host time that is this share of what the kernels save is the work of the kernels.
-const MOVED_SHARE: f64 = 0.25;
-
-/// Clock and processor counter may differ by this share before the clock is taken for tampered with.
-const CLOCK_SLACK: f64 = 0.05;
-
-/// How the refusal of a tampered clock begins.
-const CLOCK_RAN: &str = "the clock ran";
-
-/// Whether a run was refused because clock and processor counter disagree.
-pub(super) fn is_about_the_clock(error: &LabError) -> bool {
-    matches!(error, LabError::Code(Failure::Refused { detail }) if detail.starts_with(CLOCK_RAN))
-}
 
 /// What the lines on the report come to.
 pub(super) fn transcript(
@@ -53,12 +34,7 @@ pub(super) fn transcript(
         return Err(add_place(failure, &place).into());
     }
     match (reading, &run.end) {
-        (Reading::Right(transcript), End::Status(0)) => {
-            check_clock(&transcript)?;
-            naming.check_roofline(&transcript)?;
-            naming.refuse_moved_work(&transcript)?;
-            Ok(transcript)
-        }
+        (Reading::Right(transcript), End::Status(0)) => Ok(transcript),
         (Reading::Forged(fault), _) => Err(refused(format!("the report {fault}"))),
         (Reading::CutShort(running), End::Status(71)) => Err(naming.not_loaded(running, run)),
         (Reading::CutShort(None), End::Status(status)) => Err(LabError::Unavailable(format!(
@@ -109,46 +85,51 @@ pub(super) fn time_report(
     sampling: &Sampling,
     transcript: &Transcript,
 ) -> Result<TimeReport, LabError> {
+    let clock = clock(transcript);
     let described = bench.builder.describe();
     let name = bench.benchmark.entry.as_ref().map_or("", |entry| entry.name()).to_owned();
     let kernels = bench.benchmark.chosen(sampling.shapes).into_iter().map(|index| {
         let shape = bench.benchmark.shape_name(&bench.benchmark.shapes[index]);
-        Ok(KernelTiming { name: name.clone(), shape, figure: figure(&samples(transcript, index)?.baseline)? })
+        let [baseline, _] = times(samples(transcript, index)?, clock);
+        Ok(KernelTiming { name: name.clone(), shape, figure: figure(baseline)? })
     });
     Ok(TimeReport {
         device: described.device,
-        device_note: described.device_note,
+        device_note: clock.note(&described.device_note),
         toolchain: described.toolchain,
         kernels: kernels.collect::<Result<_, LabError>>()?,
         output: String::new(),
     })
 }
 
+/// The comparison that `sittings` come to, which `joined` holds all together.
 pub(super) fn comparison(
     bench: &Bench<'_>,
     sampling: &Sampling,
-    transcript: &Transcript,
+    sittings: &[Transcript],
+    joined: &Transcript,
 ) -> Result<Comparison, LabError> {
+    let clock = clock(joined);
+    let estimates = Estimates::of(sittings, clock)?;
     let shapes = bench.benchmark.chosen(sampling.shapes).into_iter().map(|index| {
-        let samples = samples(transcript, index)?;
-        let speed = speed(samples)?;
+        let [baseline, candidate] = times(samples(joined, index)?, clock);
+        let speed = estimates.speed_at(index)?;
         let shape = &bench.benchmark.shapes[index];
         Ok(ShapeComparison {
             shape: bench.benchmark.shape_name(shape),
             held_out: shape.held_out,
-            baseline: figure(&samples.baseline)?,
-            candidate: figure(&samples.candidate)?,
+            baseline: figure(baseline)?,
+            candidate: figure(candidate)?,
             verdict: statistics::verdict(&speed),
             speed,
         })
     });
     let shapes = shapes.collect::<Result<Vec<_>, LabError>>()?;
-    let speeds: Vec<SpeedRatio> = shapes.iter().map(|shape| shape.speed).collect();
-    let speed = statistics::geometric_mean(&speeds).ok_or_else(no_samples)?;
+    let speed = estimates.speed()?;
     let described = bench.builder.describe();
     Ok(Comparison {
         device: described.device,
-        device_note: described.device_note,
+        device_note: clock.note(&described.device_note),
         toolchain: described.toolchain,
         seed: sampling.seed,
         shapes,
@@ -157,44 +138,71 @@ pub(super) fn comparison(
     })
 }
 
+/// The logarithms of the speed ratios that each sitting estimates, by shape.
+pub(super) struct Estimates(Vec<BTreeMap<usize, f64>>);
+
+impl Estimates {
+    pub(super) fn of(sittings: &[Transcript], clock: Clock) -> Result<Self, LabError> {
+        let of_shape = |(index, samples): (&usize, &ShapeSamples)| {
+            let estimate = statistics::sitting(&pairs(samples, clock)).ok_or_else(no_samples)?;
+            Ok((*index, estimate))
+        };
+        let of_sitting = |sitting: &Transcript| sitting.shapes.iter().map(of_shape).collect();
+        sittings.iter().map(of_sitting).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The geometric mean over the shapes.
+    pub(super) fn speed(&self) -> Result<SpeedRatio, LabError> {
+        let means: Vec<f64> = self.0.iter().map(|shapes| shapes.values().sum::<f64>() / shapes.len() as f64).collect();
+        statistics::speed_of_logs(&means).ok_or_else(no_samples)
+    }
+
+    fn speed_at(&self, shape: usize) -> Result<SpeedRatio, LabError> {
+        let logs: Vec<f64> = self.0.iter().filter_map(|shapes| shapes.get(&shape).copied()).collect();
+        statistics::speed_of_logs(&logs).ok_or_else(no_samples)
+    }
+}
+
+/// The clock that the whole measurement goes by.
+pub(super) fn clock(transcript: &Transcript) -> Clock {
+    let mut timed = Timed::default();
+    for samples in transcript.shapes.values() {
+        timed.wall_ns += samples.wall.iter().flatten().sum::<f64>();
+        timed.processor_ns += samples.processor.iter().flatten().sum::<f64>();
+        timed.others_ns += samples.others_ns;
+        timed.displaced = timed.displaced.saturating_add(samples.displaced);
+        timed.differs_undisturbed |= samples.undisturbed.iter().any(|(wall, processor)| differ(*wall, *processor));
+    }
+    Clock::to_believe(timed)
+}
+
 fn samples(transcript: &Transcript, index: usize) -> Result<&ShapeSamples, LabError> {
     transcript.shapes.get(&index).ok_or_else(no_samples)
+}
+
+fn times(samples: &ShapeSamples, clock: Clock) -> &[Vec<f64>; 2] {
+    match clock {
+        Clock::Wall => &samples.wall,
+        Clock::Processor => &samples.processor,
+    }
 }
 
 fn figure(samples: &[f64]) -> Result<Figure, LabError> {
     statistics::figure(samples.to_vec()).ok_or_else(no_samples)
 }
 
-fn speed(samples: &ShapeSamples) -> Result<SpeedRatio, LabError> {
-    let pairs: Vec<Pair> = samples
-        .baseline
-        .iter()
-        .zip(&samples.candidate)
-        .map(|(baseline, candidate)| Pair { baseline: *baseline, candidate: *candidate })
-        .collect();
-    statistics::speed(&pairs).ok_or_else(no_samples)
+fn pairs(samples: &ShapeSamples, clock: Clock) -> Vec<Pair> {
+    let [baseline, candidate] = times(samples, clock);
+    let pair = |(baseline, candidate): (&f64, &f64)| Pair { baseline: *baseline, candidate: *candidate };
+    baseline.iter().zip(candidate).map(pair).collect()
 }
 
 fn no_samples() -> LabError {
     refused("the report has no samples".into())
 }
 
-fn refused(detail: String) -> LabError {
+pub(super) fn refused(detail: String) -> LabError {
     Failure::Refused { detail }.into()
-}
-
-/// The clock and the counter must agree over the run; single samples may differ when the process was held up between
-/// the two readings.
-fn check_clock(transcript: &Transcript) -> Result<(), LabError> {
-    for ratios in transcript.shapes.values().flat_map(|samples| &samples.clock_ratios) {
-        let Some(ratio) = statistics::median(ratios) else { continue };
-        if (ratio - 1.0).abs() > CLOCK_SLACK {
-            return Err(refused(format!(
-                "{CLOCK_RAN} {ratio:.2} times as fast as the processor's own counter while the code was timed"
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn last_words(run: &Run) -> String {
@@ -223,14 +231,14 @@ fn add_place(failure: Failure, place: &str) -> Failure {
 }
 
 /// Puts names to what a report says by number.
-struct Naming<'a> {
-    bench: &'a Bench<'a>,
-    compares: bool,
+pub(super) struct Naming<'a> {
+    pub(super) bench: &'a Bench<'a>,
+    pub(super) compares: bool,
 }
 
 impl Naming<'_> {
     /// `in the candidate at n=4096`.
-    fn place(&self, which: Which, shape: Option<usize>) -> String {
+    pub(super) fn place(&self, which: Which, shape: Option<usize>) -> String {
         let who = match which {
             Which::Reference => "in the original version",
             Which::Candidate => "in the candidate",
@@ -326,7 +334,7 @@ impl Naming<'_> {
         self.bench.benchmark.shapes.get(index).is_some_and(|shape| shape.held_out)
     }
 
-    fn shape_name(&self, index: usize) -> String {
+    pub(super) fn shape_name(&self, index: usize) -> String {
         let benchmark = self.bench.benchmark;
         benchmark.shapes.get(index).map_or_else(String::new, |shape| benchmark.shape_name(shape))
     }
@@ -336,65 +344,4 @@ impl Naming<'_> {
         let place = running.map_or_else(|| "the original version".into(), |(which, shape)| self.place(which, shape));
         Failure::Crashed { detail: format!("{place}: {}", run.last_lines(3)) }.into()
     }
-
-    /// Refuses a candidate that is faster because its host function does the kernels' work: on a GPU it could not.
-    fn refuse_moved_work(&self, transcript: &Transcript) -> Result<(), LabError> {
-        for (index, samples) in &transcript.shapes {
-            let Some(moved_ns) = moved_to_host_ns(samples) else { continue };
-            return Err(refused(format!(
-                "{}: the host function itself works {:.1} us longer than before while the kernels have less to do; the \
-                 work was moved from the kernels to the host, which has no access to a device's memory",
-                self.place(Which::Candidate, Some(*index)),
-                moved_ns / 1e3
-            )));
-        }
-        Ok(())
-    }
-
-    /// Refuses a time below what the machine could do at the very most.
-    fn check_roofline(&self, transcript: &Transcript) -> Result<(), LabError> {
-        for (index, samples) in &transcript.shapes {
-            let floor_ns = floor_ns(samples, transcript);
-            let too_fast = |times: &[f64]| statistics::median(times).filter(|median| *median < floor_ns);
-            if let Some(median) = too_fast(&samples.baseline) {
-                return Err(LabError::Usage(format!(
-                    "{}: by its `[cost]`, a call at {} takes at least {floor_ns:.0} ns on this machine, and the unchanged \
-                     code takes {median:.0} ns: mend `flops` or `bytes`",
-                    self.bench.benchmark.path.display(),
-                    self.shape_name(*index)
-                )));
-            }
-            if let Some(median) = too_fast(&samples.candidate) {
-                return Err(refused(format!(
-                    "{}: {median:.0} ns is less than this machine needs for the work ({floor_ns:.0} ns for {} bytes and \
-                     {} flops at its best); it cannot have been done",
-                    self.place(Which::Candidate, Some(*index)),
-                    samples.bytes.max(0.0),
-                    samples.flops.max(0.0)
-                )));
-            }
-        }
-        Ok(())
-    }
 }
-
-/// How much longer the candidate works outside of launches, where that is a good part of what its launches save.
-fn moved_to_host_ns(samples: &ShapeSamples) -> Option<f64> {
-    let total = [statistics::median(&samples.baseline)?, statistics::median(&samples.candidate)?];
-    let kernels = [statistics::median(&samples.kernels[0])?, statistics::median(&samples.kernels[1])?];
-    let moved = (total[1] - kernels[1]) - (total[0] - kernels[0]);
-    let saved = kernels[0] - kernels[1];
-    let noticeable = (0.1 * total[0]).max(NOTICEABLE_HOST_NS);
-    (moved > noticeable && (moved > MOVED_SHARE * saved) && saved > 0.0).then_some(moved)
-}
-
-/// Least believable time of one call; 0 where the benchmark gives no cost.
-fn floor_ns(samples: &ShapeSamples, transcript: &Transcript) -> f64 {
-    let seconds = |work: f64, rate: f64| if rate > 0.0 { work.max(0.0) / rate } else { 0.0 };
-    let limit = seconds(samples.bytes, transcript.bytes_per_s).max(seconds(samples.flops, transcript.flops_per_s));
-    limit * 1e9 / ROOFLINE_SLACK
-}
-
-#[cfg(test)]
-#[path = "outcome_tests.rs"]
-mod tests;

@@ -5,18 +5,31 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::benchmark::{Argument, Benchmark, CacheState, Fill, Kind, Role};
-use crate::workbench::Sampling;
 
-/// Fewest pairs of a comparison: below this the interval is hardly ever narrow.
-const LEAST_PAIRS: usize = 10;
-/// Most pairs at one shape.
+/// Most samples or pairs at one shape.
 const MOST_PAIRS: usize = 400;
 /// What is written to flush the caches: more than the last level of ordinary processors holds.
 const FLUSH_BYTES: usize = 128 << 20;
 
+/// How much one process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Effort {
+    /// Sampling time for all shapes together.
+    pub(super) budget: Duration,
+    /// Multiples of this, or of a shape's budget if that is more, may be overdrawn by slow code.
+    pub(super) patience: Duration,
+    /// Fewest samples or pairs at one shape, unless the budget is overdrawn.
+    pub(super) least_pairs: usize,
+    /// Whether to find out what the machine can do at most.
+    pub(super) looks_at_machine: bool,
+}
+
 pub(super) struct Plan<'a> {
     pub(super) token: &'a str,
-    pub(super) sampling: &'a Sampling,
+    pub(super) seed: u64,
+    pub(super) effort: Effort,
+    /// As in [`crate::workbench::Sampling`].
+    pub(super) half_width: f64,
     pub(super) benchmark: &'a Benchmark,
     /// Longest time of one sample, and of one run of the reference.
     pub(super) sample_limit: Duration,
@@ -29,11 +42,15 @@ pub(super) struct Plan<'a> {
 impl Plan<'_> {
     pub(super) fn text(&self) -> String {
         let mut text = format!(
-            "token {}\nseed {}\nbudget_ns {}\nhalf_width {}\npairs {LEAST_PAIRS} {MOST_PAIRS}\ntrusted {}\nbaseline {}\n",
+            "token {}\nseed {}\nbudget_ns {}\npatience_ns {}\nhalf_width {}\npairs {} {MOST_PAIRS}\nmachine {}\ntrusted {}\n\
+             baseline {}\n",
             self.token,
-            self.sampling.seed,
-            self.sampling.budget.as_nanos(),
-            self.sampling.half_width,
+            self.seed,
+            self.effort.budget.as_nanos(),
+            self.effort.patience.as_nanos(),
+            self.half_width,
+            self.effort.least_pairs,
+            u8::from(self.effort.looks_at_machine),
             self.trusted.display(),
             self.baseline.display()
         );

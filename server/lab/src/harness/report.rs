@@ -27,8 +27,10 @@ pub(super) enum Event {
         #[serde(default)]
         shape: Option<usize>,
     },
-    /// Time of one call by the clock and by the processor's counter, and what of it was spent in launches.
-    Sample { shape: usize, pair: usize, which: Which, ns: f64, counter_ns: f64, kernels_ns: f64 },
+    /// What one call took.
+    Sample(Sample),
+    /// How long nothing under test ran, and the processor time that other threads of the process used meanwhile.
+    Between { shape: usize, ns: f64, others_ns: f64 },
     /// A wrong element.
     Wrong {
         which: Which,
@@ -62,6 +64,27 @@ pub(super) enum Event {
     Done { right: bool },
 }
 
+/// One call: an average where a sample took several.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sample {
+    shape: usize,
+    pair: usize,
+    which: Which,
+    /// By the clock.
+    ns: f64,
+    /// By the processor's counter.
+    counter_ns: f64,
+    /// Processor time of the thread.
+    processor_ns: f64,
+    /// Processor time of the process's other threads.
+    others_ns: f64,
+    /// How often another process took the processor away, in all calls of the sample.
+    displaced: u64,
+    /// By the clock, what was spent in launches.
+    kernels_ns: f64,
+}
+
 /// What a report must be about.
 pub(super) struct Expected<'a> {
     pub(super) token: &'a str,
@@ -69,17 +92,47 @@ pub(super) struct Expected<'a> {
     pub(super) compares: bool,
 }
 
-/// Samples of one shape, in order: nanoseconds of one call.
+/// Samples of one shape, in order, of the baseline and of the candidate: nanoseconds of one call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ShapeSamples {
-    pub(super) baseline: Vec<f64>,
-    pub(super) candidate: Vec<f64>,
-    /// Clock over processor counter, of each sample of the baseline and of the candidate.
+    /// By the clock.
+    pub(super) wall: [Vec<f64>; 2],
+    /// Processor time.
+    pub(super) processor: [Vec<f64>; 2],
+    /// Clock over processor counter.
     pub(super) clock_ratios: [Vec<f64>; 2],
-    /// Of the time of each sample, what was spent in launches; of the baseline and of the candidate.
+    /// By the clock, what was spent in launches.
     pub(super) kernels: [Vec<f64>; 2],
+    /// How often another process took the processor away.
+    pub(super) displaced: u64,
+    /// By the clock and by processor time, all samples together in which no other process did.
+    pub(super) undisturbed: [(f64, f64); 2],
+    /// Processor time of other threads while calls were timed, in all.
+    pub(super) others_ns: f64,
+    /// How long nothing under test ran, and the processor time of other threads meanwhile.
+    pub(super) between: (f64, f64),
     pub(super) flops: f64,
     pub(super) bytes: f64,
+}
+
+impl ShapeSamples {
+    /// Adds what another process measured of the same shape.
+    fn join(&mut self, other: &Self) {
+        let lists = |samples: &mut [Vec<f64>; 2], others: &[Vec<f64>; 2]| {
+            samples.iter_mut().zip(others).for_each(|(list, other)| list.extend_from_slice(other));
+        };
+        lists(&mut self.wall, &other.wall);
+        lists(&mut self.processor, &other.processor);
+        lists(&mut self.clock_ratios, &other.clock_ratios);
+        lists(&mut self.kernels, &other.kernels);
+        self.displaced = self.displaced.saturating_add(other.displaced);
+        for (sum, other) in self.undisturbed.iter_mut().zip(other.undisturbed) {
+            *sum = (sum.0 + other.0, sum.1 + other.1);
+        }
+        self.others_ns += other.others_ns;
+        self.between = (self.between.0 + other.between.0, self.between.1 + other.between.1);
+        (self.flops, self.bytes) = (other.flops, other.bytes);
+    }
 }
 
 /// A complete report of code that is right.
@@ -88,6 +141,22 @@ pub(super) struct Transcript {
     pub(super) shapes: BTreeMap<usize, ShapeSamples>,
     pub(super) bytes_per_s: f64,
     pub(super) flops_per_s: f64,
+}
+
+impl Transcript {
+    /// What several processes measured, as if it had been one.
+    pub(super) fn joined(sittings: &[Self]) -> Self {
+        let mut all = Self::default();
+        for sitting in sittings {
+            // Only the first looks at the machine.
+            all.bytes_per_s = all.bytes_per_s.max(sitting.bytes_per_s);
+            all.flops_per_s = all.flops_per_s.max(sitting.flops_per_s);
+            for (shape, samples) in &sitting.shapes {
+                all.shapes.entry(*shape).or_default().join(samples);
+            }
+        }
+        all
+    }
 }
 
 /// What a report came to.
@@ -157,8 +226,12 @@ impl Reader<'_> {
                 (samples.flops, samples.bytes) = (flops, bytes);
             }
             Event::Running { which, shape } => self.running = Some((which, shape)),
-            Event::Sample { shape, pair, which, ns, counter_ns, kernels_ns } => {
-                self.sample(shape, pair, which, ns, counter_ns, kernels_ns)?;
+            Event::Sample(sample) => self.sample(&sample)?,
+            Event::Between { shape, ns, others_ns } => {
+                if !(is_span(ns) && is_span(others_ns)) {
+                    return Err("a time out of range".into());
+                }
+                self.shape(shape)?.between = (ns, others_ns);
             }
             Event::Done { right } => self.done = Some(right),
             failure => self.failed = Some(failure),
@@ -174,30 +247,31 @@ impl Reader<'_> {
         }
     }
 
-    fn sample(
-        &mut self,
-        shape: usize,
-        pair: usize,
-        which: Which,
-        ns: f64,
-        counter_ns: f64,
-        kernels_ns: f64,
-    ) -> Result<(), String> {
+    fn sample(&mut self, sample: &Sample) -> Result<(), String> {
         let compares = self.expected.compares;
-        let samples = self.shape(shape)?;
-        let (list, side) = match which {
-            Which::Baseline => (&mut samples.baseline, 0),
-            Which::Candidate if compares => (&mut samples.candidate, 1),
+        let samples = self.shape(sample.shape)?;
+        let side = match sample.which {
+            Which::Baseline => 0,
+            Which::Candidate if compares => 1,
             _ => return Err("a sample of what is not timed".into()),
         };
+        let &Sample { ns, counter_ns, processor_ns, others_ns, kernels_ns, .. } = sample;
         let is_time = |value: f64| value.is_finite() && value > 0.0;
-        let in_range = is_time(ns) && is_time(counter_ns) && kernels_ns.is_finite() && kernels_ns >= 0.0;
-        if list.len() != pair || !in_range {
+        let in_range =
+            is_time(ns) && is_time(counter_ns) && [processor_ns, others_ns, kernels_ns].map(is_span) == [true; 3];
+        if samples.wall[side].len() != sample.pair || !in_range {
             return Err("a sample out of order or out of range".into());
         }
-        list.push(ns);
+        samples.wall[side].push(ns);
+        samples.processor[side].push(processor_ns);
         samples.clock_ratios[side].push(ns / counter_ns);
         samples.kernels[side].push(kernels_ns);
+        samples.displaced = samples.displaced.saturating_add(sample.displaced);
+        if sample.displaced == 0 {
+            let (wall, processor) = &mut samples.undisturbed[side];
+            (*wall, *processor) = (*wall + ns, *processor + processor_ns);
+        }
+        samples.others_ns += others_ns;
         Ok(())
     }
 
@@ -209,8 +283,8 @@ impl Reader<'_> {
             (None, Some(true)) => {
                 let complete = |shape: &usize| {
                     self.transcript.shapes.get(shape).is_some_and(|samples| {
-                        let pairs = if self.expected.compares { samples.baseline.len() } else { 0 };
-                        !samples.baseline.is_empty() && samples.candidate.len() == pairs
+                        let [baseline, candidate] = samples.wall.each_ref().map(Vec::len);
+                        baseline > 0 && candidate == if self.expected.compares { baseline } else { 0 }
                     })
                 };
                 if self.expected.shapes.iter().all(complete) {
@@ -221,6 +295,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Nothing or a time.
+fn is_span(ns: f64) -> bool {
+    ns.is_finite() && ns >= 0.0
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ fn reading(report: &str, compares: bool) -> Reading {
 
 fn sample(shape: usize, pair: usize, which: &str, ns: &str) -> String {
     format!(
-        "@ {{\"sample\":{{\"shape\":{shape},\"pair\":{pair},\"which\":\"{which}\",\"ns\":{ns},\"counter_ns\":100.0,\"kernels_ns\":40}}}}\n"
+        "@ {{\"sample\":{{\"shape\":{shape},\"pair\":{pair},\"which\":\"{which}\",\"ns\":{ns},\"counter_ns\":100.0,\
+         \"processor_ns\":90,\"others_ns\":0,\"displaced\":2,\"kernels_ns\":40}}}}\n"
     )
 }
 
@@ -25,6 +26,7 @@ fn whole() -> String {
             text.push_str(&sample(shape, pair, "baseline", "101.5"));
             text.push_str(&sample(shape, pair, "candidate", "50"));
         }
+        text.push_str(&format!("@ {{\"between\":{{\"shape\":{shape},\"ns\":700,\"others_ns\":5}}}}\n"));
     }
     text + DONE
 }
@@ -32,10 +34,22 @@ fn whole() -> String {
 #[test]
 fn a_whole_report_is_read() {
     let Reading::Right(transcript) = reading(&whole(), true) else { panic!() };
-    assert_eq!(transcript.shapes[&0].baseline, [101.5; 3]);
-    assert_eq!(transcript.shapes[&2].candidate, [50.0; 3]);
+    assert_eq!(transcript.shapes[&0].wall[0], [101.5; 3]);
+    assert_eq!(transcript.shapes[&2].wall[1], [50.0; 3]);
+    assert_eq!((transcript.shapes[&2].processor[1].as_slice(), transcript.shapes[&2].displaced), (&[90.0; 3][..], 12));
+    assert_eq!(transcript.shapes[&2].between, (700.0, 5.0));
     assert_eq!((transcript.shapes[&2].bytes, transcript.bytes_per_s), (5.0, 1e11));
     assert_eq!(transcript.shapes[&2].clock_ratios[1], [0.5; 3]);
+}
+
+#[test]
+fn what_several_processes_measured_is_joined() {
+    let Reading::Right(transcript) = reading(&whole(), true) else { panic!() };
+    let later = Transcript { bytes_per_s: 0.0, ..transcript.clone() };
+    let joined = Transcript::joined(&[transcript, later]);
+    assert_eq!(joined.shapes[&0].wall[0], [101.5; 6]);
+    assert_eq!((joined.shapes[&2].between, joined.shapes[&2].displaced), ((1400.0, 10.0), 24));
+    assert_eq!((joined.shapes[&2].bytes, joined.bytes_per_s), (5.0, 1e11));
 }
 
 #[test]
@@ -53,6 +67,9 @@ fn what_the_harness_cannot_have_written_is_forged() {
         good.replacen("\"pair\":1", "\"pair\":7", 1),
         good.replacen("\"shape\":2", "\"shape\":1", 1),
         good.replacen("{\"sample\"", "{\"simple\"", 1),
+        good.replacen("\"processor_ns\":90", "\"processor_ns\":-90", 1),
+        good.replacen("\"displaced\":2", "\"displaced\":-2", 1),
+        good.replacen("\"others_ns\":5", "\"others_ns\":-5", 1),
         good.replacen("\"kernels_ns\":40}", "\"kernels_ns\":40,\"more\":1}", 1),
         good.replacen(&sample(2, 2, "candidate", "50"), "", 1),
         DONE.to_owned(),

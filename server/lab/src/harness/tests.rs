@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use super::*;
 use crate::toolchain::CompileOptions;

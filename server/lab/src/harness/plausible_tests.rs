@@ -1,12 +1,14 @@
 //! Reports that are well-formed and cannot be true.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::super::{Builder, Described};
+use super::super::{Bench, Builder, Described};
 use super::*;
-use crate::Cancel;
+use crate::benchmark::Benchmark;
+use crate::sandbox::Limits;
+use crate::{Cancel, Source};
 
 /// A device on which nothing is ever built.
 struct Nowhere;
@@ -42,16 +44,16 @@ fn outcome(baseline: f64, candidate: f64, clock: f64) -> Result<(), LabError> {
     let limits = Limits::new(Duration::from_secs(1), 1 << 30);
     let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
     let samples = ShapeSamples {
-        baseline: vec![baseline; 10],
-        candidate: vec![candidate; 10],
+        wall: [vec![baseline; 10], vec![candidate; 10]],
+        processor: [vec![baseline; 10], vec![candidate; 10]],
         clock_ratios: [vec![1.0; 10], vec![clock; 10]],
-        kernels: [vec![0.0; 10], vec![0.0; 10]],
+        kernels: [vec![baseline; 10], vec![candidate; 10]],
         flops: -1.0,
         bytes: 1000.0,
+        ..ShapeSamples::default()
     };
     let transcript = Transcript { shapes: [(0, samples)].into(), bytes_per_s: 1e9, flops_per_s: 1e9 };
-    check_clock(&transcript)?;
-    Naming { bench: &bench, compares: true }.check_roofline(&transcript)
+    check(&Naming { bench: &bench, compares: true }, &transcript)
 }
 
 #[test]
@@ -72,6 +74,22 @@ fn a_clock_that_disagrees_with_the_counter_is_refused() {
     for clock in [0.5, 0.94, 1.06] {
         let error = outcome(1000.0, 500.0, clock).unwrap_err();
         assert!(error.to_string().contains("the clock ran") && is_about_the_clock(&error), "{error}");
+    }
+}
+
+#[test]
+fn threads_that_go_on_by_themselves_are_refused() {
+    let benchmark = Benchmark::parse(Path::new("/w/f.bench.toml"), FILE).unwrap();
+    let original = Source::new("/w/f.hip", "");
+    let limits = Limits::new(Duration::from_secs(1), 1 << 30);
+    let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
+    for (between, expected) in
+        [((100e6, 0.0), true), ((100e6, 4e6), true), ((10e6, 9e6), false), ((100e6, 180e6), false)]
+    {
+        let samples = ShapeSamples { between, ..ShapeSamples::default() };
+        let transcript = Transcript { shapes: [(0, samples)].into(), ..Transcript::default() };
+        let answer = check(&Naming { bench: &bench, compares: true }, &transcript);
+        assert_eq!(answer.is_ok(), expected, "{between:?}: {answer:?}");
     }
 }
 
@@ -100,8 +118,7 @@ fn work_that_moved_to_the_host_is_found() {
     ] {
         let us = |time: f64| vec![time * 1e3; 10];
         let samples = ShapeSamples {
-            baseline: us(baseline.0),
-            candidate: us(candidate.0),
+            wall: [us(baseline.0), us(candidate.0)],
             kernels: [us(baseline.1), us(candidate.1)],
             ..ShapeSamples::default()
         };
