@@ -1,6 +1,7 @@
 #include "allocations.h"
 #include "errors.h"
 #include "memory_size.h"
+#include "sanitizer.h"
 
 namespace ks {
 namespace {
@@ -22,6 +23,14 @@ Allocation lookup(const Ranges &ranges, uintptr_t at, uintptr_t *base) {
     return before->second;
 }
 
+const char *kind_of(hipMemoryType type) {
+    switch (type) {
+    case hipMemoryTypeManaged: return "managed memory";
+    case hipMemoryTypeHost: return "pinned host memory";
+    default: return "device memory";
+    }
+}
+
 } // namespace
 
 hipError_t Allocations::allocate(void **out, size_t bytes, hipMemoryType type, unsigned flags) {
@@ -36,10 +45,13 @@ hipError_t Allocations::allocate(void **out, size_t bytes, hipMemoryType type, u
     if (bytes > total_memory() || used_ > total_memory() - bytes) {
         return remember(hipErrorOutOfMemory);
     }
-    void *memory = arena_.allocate(bytes);
+    const size_t margin = sanitizer::margin(bytes);
+    void *memory = arena_.allocate(bytes + 2 * margin);
     if (memory == nullptr) {
         return remember(hipErrorOutOfMemory);
     }
+    memory = static_cast<char *>(memory) + margin;
+    sanitizer::allocated(memory, bytes, kind_of(type));
     live_[address(memory)] = {bytes, type, flags};
     used_ += bytes;
     *out = memory;
@@ -53,11 +65,19 @@ hipError_t Allocations::release(void *pointer, bool (*accepts)(hipMemoryType)) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = live_.find(address(pointer));
     if (found == live_.end() || !accepts(found->second.type)) {
+        sanitizer::freed_wrongly(pointer);
         return remember(hipErrorInvalidValue);
     }
-    used_ -= found->second.bytes;
-    arena_.release(pointer, found->second.bytes);
+    size_t bytes = found->second.bytes;
+    used_ -= bytes;
     live_.erase(found);
+    if (sanitizer::freed(pointer, bytes)) {
+        pointer = sanitizer::take_released(&bytes);
+    }
+    if (pointer != nullptr) {
+        const size_t margin = sanitizer::margin(bytes);
+        arena_.release(static_cast<char *>(pointer) - margin, bytes + 2 * margin);
+    }
     return hipSuccess;
 }
 

@@ -1,4 +1,5 @@
 #include "arena.h"
+#include "sanitizer.h"
 #include <algorithm>
 #include <sys/mman.h>
 
@@ -60,6 +61,7 @@ bool Arena::grow(size_t bytes) {
         return false;
     }
     mprotect(static_cast<char *>(memory) + size, kPageBytes, PROT_NONE);
+    sanitizer::reserved(memory, size);
     chunks_[reinterpret_cast<uintptr_t>(memory)] = size;
     add_free(reinterpret_cast<uintptr_t>(memory), size);
     return true;

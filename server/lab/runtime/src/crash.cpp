@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "output.h"
 #include "report.h"
+#include "sanitizer.h"
 #include "worker.h"
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +38,9 @@ const char *describe(int signal, const void *address) {
 void on_signal(int signal, siginfo_t *info, void *) {
     const char *message = describe(signal, signal == SIGSEGV ? info->si_addr : nullptr);
     const char *kernel = worker.launch != nullptr ? worker.launch->kernel : nullptr;
+    if (signal == SIGSEGV || signal == SIGBUS) {
+        sanitizer::crashed(info->si_addr);
+    }
     if (!reported_why) {
         write_fault("crash", message, kernel);
         char text[512];

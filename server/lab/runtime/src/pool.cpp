@@ -3,6 +3,7 @@
 #include "crash.h"
 #include "fault.h"
 #include "output.h"
+#include "sanitizer.h"
 #include "worker.h"
 #include <algorithm>
 #include <atomic>
@@ -103,6 +104,7 @@ class Pool {
         }
         begin_launch(launch);
         for (; first < blocks_; first = next_.fetch_add(piece_, std::memory_order_relaxed)) {
+            sanitizer::begin_piece(first);
             launch.run_blocks(launch, first, std::min(first + piece_, blocks_));
             collect_output(first);
             if (launch.cooperative) {
@@ -145,6 +147,9 @@ class Pool {
 } // namespace
 
 unsigned thread_count() {
+#ifdef KS_SANITIZE
+    return 1; // Blocks one after another: shared memory is not thread-local in this build, and results are the same each time.
+#endif
     static const unsigned count = [] {
         const char *wanted = getenv("KS_THREADS");
         const int given = wanted != nullptr ? atoi(wanted) : 0;

@@ -1,4 +1,5 @@
 #include "report.h"
+#include "sanitizer.h"
 #include <errno.h>
 #include <map>
 #include <mutex>
@@ -185,6 +186,7 @@ void drop_held_faults() {
 }
 
 void write_launches() {
+    sanitizer::write_counts();
     if (!reporting()) {
         return;
     }

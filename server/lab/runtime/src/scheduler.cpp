@@ -1,6 +1,7 @@
 // Who runs next. The states of a wave's work-items are one vector register: each question is one comparison. Where waves
 // have 32 work-items, the register's upper half belongs to the next wave and is masked out.
 #include "fault.h"
+#include "sanitizer.h"
 #include "worker.h"
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,7 @@ WorkItem *release_exchange(unsigned number, uint64_t waiting) {
     const StateVector ready = static_cast<uint8_t>(kReady);
     const StateVector states = __builtin_convertvector(released, StateVector) != 0 ? ready : states_of(number);
     memcpy(block.state + number * worker.wave_size, &states, sizeof states);
+    sanitizer::exchanged(number, active);
     Wave &wave = block.waves[number];
     wave.active = active;
     wave.votes = wave.votes_in & active;
@@ -53,18 +55,24 @@ WorkItem *release_exchange(unsigned number, uint64_t waiting) {
 
 /// HIP leaves it undefined when the work-items of a block wait at different barriers. Here all are released, and
 /// the first case in a launch is told.
-void report_divergence(uint32_t first, uint32_t other) {
+void report_divergence([[maybe_unused]] uint32_t one, [[maybe_unused]] uint32_t another) {
+    const uint32_t first = block.site[one], other = block.site[another];
     worker.divergence_reported = true;
+#ifdef KS_SANITIZE
+    sanitizer::diverged(one, another);
+#else
     char text[160];
     snprintf(text, sizeof text,
              "work-items of one block wait at different barriers, lines %u and %u: undefined on a GPU; make every "
              "work-item of the block reach the same __syncthreads()",
              first >> 10, other >> 10);
     report_fault("barrier_divergence", text);
+#endif
 }
 
 /// Lets everybody at the barrier go on. Returns the first, or null when nobody waits.
 WorkItem *release_barrier() {
+    sanitizer::barrier();
     WorkItem *first = nullptr;
     uint32_t site = 0;
     for (unsigned i = 0; i < block.size; ++i) {
@@ -76,7 +84,7 @@ WorkItem *release_barrier() {
             first = block.items + i;
             site = block.site[i];
         } else if (block.site[i] != site && !worker.divergence_reported) {
-            report_divergence(site, block.site[i]);
+            report_divergence(static_cast<uint32_t>(first - block.items), i);
         }
     }
     block.predicates = block.predicates_in;
@@ -125,17 +133,27 @@ bool is_new(const WorkItem *item) {
     return item != &worker.main && block.state[item->index.ks_linear] == kNew;
 }
 
+void tell_who_runs(const WorkItem *item) {
+    if (item == &worker.main) {
+        sanitizer::end_block();
+    } else {
+        sanitizer::runs(item->index.ks_linear);
+    }
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) WorkItem *ks_pick_next(uint32_t linear) {
     if (worker.launch == nullptr || worker.launch->mode == Mode::kLoop) {
         fail_outside_fibers();
     }
+    sanitizer::waits(linear, __builtin_return_address(0));
     WorkItem *next = choose(linear);
     if (is_new(next)) {
         begin(next);
         prepare_stack(next);
     }
+    tell_who_runs(next);
     return next;
 }
 
@@ -144,10 +162,13 @@ extern "C" __attribute__((visibility("default"))) WorkItem *ks_finish_slowly(Wor
     if (is_new(next)) {
         begin(next);
         next->stack = item->stack;
+        sanitizer::begin_stack(item->stack, kStackBytes);
+        tell_who_runs(next);
         return next;
     }
     // Nobody can take this stack before the jump: only this thread gives it away.
     worker.free_stacks[worker.free_count++] = item->stack;
+    tell_who_runs(next);
     jump_to(next);
 }
 
@@ -155,6 +176,7 @@ extern "C" __attribute__((visibility("default"))) void ks_run_fibers(void (*entr
     worker.entry = entry;
     memset(block.state, kDone, worker.waves * worker.wave_size);
     memset(block.state, kNew, block.size);
+    sanitizer::begin_block();
     WorkItem *first = block.items;
     begin(first);
     prepare_stack(first);

@@ -1,5 +1,6 @@
 #include "worker.h"
 #include "fault.h"
+#include "sanitizer.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +10,7 @@ namespace ks {
 extern "C" {
 /// Never waits: the idle states below say so.
 WorkItem ks_idle_items[2];
-__thread char ks_dynamic_shared[kMaxSharedBytes] __attribute__((aligned(128)));
+__thread char ks_dynamic_shared[kMaxSharedBytes + sanitizer::kSharedMargin] __attribute__((aligned(128)));
 }
 __thread Worker worker;
 
@@ -118,6 +119,7 @@ ks_stack_entry:
 
 void prepare_stack(WorkItem *item) {
     item->stack = worker.free_stacks[--worker.free_count];
+    sanitizer::begin_stack(item->stack, kStackBytes);
     // Tops of stacks that lie a power of two apart would share a few cache sets: spread them.
     const size_t number = reinterpret_cast<uintptr_t>(item->stack) / kStackBytes;
     const size_t colour = number * 832 & 0x3fc0;
@@ -134,6 +136,7 @@ void begin_launch(const Launch &launch) {
     worker.lanes = launch.wave_size == kMaxWaveSize ? ~uint64_t{0} : (uint64_t{1} << launch.wave_size) - 1;
     worker.waves = (block.size + launch.wave_size - 1) / launch.wave_size;
     worker.divergence_reported = false;
+    sanitizer::begin_launch(launch);
     if (launch.mode == Mode::kLoop) {
         return;
     }
@@ -149,6 +152,7 @@ void begin_launch(const Launch &launch) {
 }
 
 void end_launch() {
+    sanitizer::end_launch();
     worker.launch = nullptr;
     block = {ks_idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
 }

@@ -5,7 +5,12 @@
 
 namespace ks {
 
+#ifdef KS_SANITIZE
+// Instrumented code keeps more on the stack.
+inline constexpr size_t kStackBytes = 256 << 10;
+#else
 inline constexpr size_t kStackBytes = 64 << 10;
+#endif
 
 /// Per-thread state of the scheduler. What kernels touch themselves is in `block`.
 struct Worker {

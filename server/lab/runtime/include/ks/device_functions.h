@@ -28,7 +28,7 @@ static KS_INLINE long long wall_clock64() { return ks_wall_clock(); }
 static KS_INLINE void __nanosleep(unsigned) { __builtin_ia32_pause(); }
 
 static KS_INLINE void __builtin_amdgcn_s_barrier(uint32_t ks_site = KS_SITE) { ::ks::suspend(::ks::kBarrier, ks_site); }
-static KS_INLINE void __builtin_amdgcn_wave_barrier(uint32_t ks_site = KS_SITE) { ::ks::suspend(::ks::kWave, ks_site); }
+static KS_INLINE void __builtin_amdgcn_wave_barrier(uint32_t ks_site = KS_SITE) { __syncwarp(~0ull, ks_site); }
 // Orders for the scheduler and the memory system of a device; one thread does everything in order anyway.
 #define __builtin_amdgcn_fence(order, ...) __atomic_thread_fence(order)
 static KS_INLINE void __builtin_amdgcn_sched_barrier(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

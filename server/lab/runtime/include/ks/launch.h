@@ -238,8 +238,12 @@ auto launcher(const ConstantQuestion &constant, const SignatureQuestion &signatu
         .configure configuration.call arguments
 
 /// For kernels that never wait for another work-item: a plain loop, with the kernel inlined.
+#ifdef KS_SANITIZE
+#define KS_LAUNCH_LOOP(kernel, configuration, arguments) KS_LAUNCH_FIBERS(kernel, configuration, arguments)
+#else
 #define KS_LAUNCH_LOOP(kernel, configuration, arguments)                                                               \
     KS_LAUNCH(::ks::Mode::kLoop, [[clang::always_inline]], kernel, configuration, arguments)
+#endif
 /// For all others.
 #define KS_LAUNCH_FIBERS(kernel, configuration, arguments)                                                             \
     KS_LAUNCH(::ks::Mode::kFibers, , kernel, configuration, arguments)

@@ -52,7 +52,13 @@
 #define __launch_bounds__(...)
 
 // A block runs on one thread from start to end, so a thread's static storage is exactly a block's shared memory.
+#ifdef KS_SANITIZE
+// Blocks run one after another on one thread. Thread-local variables would get no redzones; the section tells shared memory
+// from other variables. Used: no compiler may take what is never written for a constant.
+#define __shared__ static __attribute__((section(".ks_shared"), used))
+#else
 #define __shared__ static thread_local
+#endif
 
 #define __forceinline__ inline __attribute__((always_inline))
 // libstdc++ writes `__attribute__((__noinline__))`, so the word must stay valid inside an attribute list too. `inline`

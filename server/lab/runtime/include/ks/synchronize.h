@@ -28,8 +28,15 @@ static KS_INLINE int __syncthreads_or(int predicate, uint32_t ks_site = KS_SITE)
     return ::ks::barrier_with_predicate(predicate != 0, ks_site).true_count != 0;
 }
 
+#ifdef KS_SANITIZE
+extern "C" void ks_wave_orders_memory();
+#else
+static KS_INLINE void ks_wave_orders_memory() {}
+#endif
+
 /// Waits for the work-items of the wave that are still running.
 static KS_INLINE void __syncwarp(unsigned long long = ~0ull, uint32_t ks_site = KS_SITE) {
+    ks_wave_orders_memory();
     ::ks::suspend(::ks::kWave, ks_site);
 }
 

@@ -65,7 +65,7 @@ struct Block {
 KS_RUNTIME_TLS Block block;
 
 /// Dynamic shared memory of the block that this thread runs.
-extern "C" KS_RUNTIME_TLS char ks_dynamic_shared[kMaxSharedBytes];
+extern "C" KS_RUNTIME_TLS char ks_dynamic_shared[];
 
 /// Chooses who runs after work-item `linear` has set its state; releases waiters where all have arrived.
 /// Ends the process with a message where the kernel was launched as a plain loop, since nobody can wait there.
@@ -121,10 +121,14 @@ static KS_INLINE void suspend(State why, uint32_t site) {
     block.site[linear] = site;
     state[0] = why;
     WorkItem *next = me + 1;
+#ifdef KS_SANITIZE
+    next = ks_pick_next(linear); // The library must know who runs.
+#else
     // The common case, decided without a call: the neighbour in the same wave can go on.
     if (__builtin_expect((linear + 1) % kWaveSize == 0 || state[1] != kReady, 0)) {
         next = ks_pick_next(linear);
     }
+#endif
     if (__builtin_expect(next != me, 1)) {
         me = switch_stack(me, next);
         current = me;
@@ -137,12 +141,14 @@ static KS_INLINE WorkItem *finish(WorkItem *item) {
     const uint32_t linear = item->index.ks_linear;
     uint8_t *state = block.state + linear;
     state[0] = kDone;
+#ifndef KS_SANITIZE
     if (__builtin_expect((linear + 1) % kWaveSize != 0 && state[1] == kNew, 1)) {
         WorkItem *next = item + 1;
         state[1] = kReady;
         next->stack = item->stack;
         return next;
     }
+#endif
     return ks_finish_slowly(item);
 }
 
