@@ -19,7 +19,7 @@ mod report;
 mod sittings;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use cpu::CpuBuilder;
@@ -39,6 +39,9 @@ pub trait Builder {
 
     /// A folder for one run, removed when it is dropped.
     fn run_folder(&self) -> Result<tempfile::TempDir, LabError>;
+
+    /// Called after each run, with the folder that it ran in.
+    fn has_run(&self, _folder: &Path) {}
 
     /// The environment of the run.
     fn environment(&self) -> Vec<(OsString, OsString)>;
@@ -183,6 +186,7 @@ impl Bench<'_> {
         command.environment = self.builder.environment();
         command.report = true;
         let run = sandbox::run(&command, cancel)?;
+        self.builder.has_run(folder.path());
         let expected = report::Expected { token: &token, shapes, compares: objects.candidate.is_some() };
         outcome::transcript(self, &run, &command.limits, &expected)
     }

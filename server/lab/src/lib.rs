@@ -20,6 +20,7 @@ mod paths;
 pub mod program;
 mod runtime_files;
 pub mod sandbox;
+pub mod sanitize;
 pub mod settings_text;
 pub mod source;
 pub mod statistics;

@@ -9,7 +9,7 @@ mod report;
 mod time;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use compare::compare;
@@ -118,7 +118,19 @@ fn run_with(
     cancel: &Cancel,
 ) -> Result<Outcome, LabError> {
     let folder = cpu.cache().work_folder()?;
-    let mut command = Command::new(&program.path, folder.path(), Policy::Candidate, options.limits);
+    run_in(folder.path(), environment, cpu, program, options, cancel)
+}
+
+/// Runs `program` in `folder`, on all threads, with `environment` besides the usual.
+pub(crate) fn run_in(
+    folder: &Path,
+    environment: &[(&str, &str)],
+    cpu: &Cpu,
+    program: &BuiltProgram,
+    options: &RunOptions,
+    cancel: &Cancel,
+) -> Result<Outcome, LabError> {
+    let mut command = Command::new(&program.path, folder, Policy::Candidate, options.limits);
     command.arguments = options.arguments.clone();
     command.environment = cpu.environment();
     command.environment.extend(environment.iter().map(|(name, value)| (name.into(), value.into())));

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hip_syntax::Syntax;
@@ -13,6 +14,7 @@ use crate::benchmark::{self, Benchmark};
 use crate::harness::{Bench, CpuBuilder};
 use crate::program::{self, RunOptions};
 use crate::sandbox::Limits;
+use crate::sanitize::{self, Sanitized, Sanitizer};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
 use crate::toolchain::{CompileOptions, clangd};
 use crate::turn::Turn;
@@ -29,6 +31,13 @@ pub struct Sampling {
     pub half_width: f64,
     /// Which shapes to run.
     pub shapes: ShapeChoice,
+}
+
+impl Sampling {
+    /// As little as possible, at all shapes: what a check needs.
+    fn once() -> Self {
+        Self { seed: rand::random(), budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All }
+    }
 }
 
 /// Which shapes of a benchmark to run.
@@ -168,13 +177,8 @@ impl Workbench {
                     .map(|outcome| outcome.stdout)
             }
             (Feed::Benchmark(benchmark), _) => {
-                let sampling = Sampling {
-                    seed: rand::random(),
-                    budget: Duration::ZERO,
-                    half_width: 1.0,
-                    shapes: ShapeChoice::All,
-                };
-                self.bench(benchmark, |bench| bench.time(&build.source, &sampling, cancel)).map(|_| String::new())
+                let time = |bench: Bench<'_>| bench.time(&build.source, &Sampling::once(), cancel);
+                self.bench(benchmark, time).map(|_| String::new())
             }
             (Feed::Program(_), None) => Err(of_another_workbench()),
         }
@@ -220,6 +224,29 @@ impl Workbench {
         }
     }
 
+    /// Builds `source` for a sanitizer, runs it once and tells what was found.
+    ///
+    /// # Errors
+    /// [`crate::Failure::DoesNotCompile`]; [`LabError::Unavailable`] when a tool is missing.
+    pub fn sanitize(&self, source: &Source, sanitizer: Sanitizer, cancel: &Cancel) -> Result<Sanitized, LabError> {
+        let cpu = self.cpu.with_sanitizer(sanitizer, cancel)?;
+        let run = match &self.feed {
+            Feed::Program(arguments) => {
+                let built = cpu.build_program(source, &self.compile, cancel)?;
+                sanitize::run_program(&cpu, &built, &self.run_options(&arguments.check), cancel)?
+            }
+            Feed::Benchmark(benchmark) => {
+                let faults = Mutex::default();
+                let builder = CpuBuilder { cpu: &cpu, options: self.compile.clone(), faults: Some(&faults) };
+                let bench = Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits };
+                bench.build(source, cancel)?;
+                let outcome = bench.time(source, &Sampling::once(), cancel).map(drop);
+                sanitize::Run::new(faults.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)?
+            }
+        };
+        run.located(&cpu, source, cancel)
+    }
+
     fn turn(&self, cancel: &Cancel) -> Result<Turn, LabError> {
         Turn::take(self.cpu.cache().root(), DEVICE, cancel)
     }
@@ -233,7 +260,7 @@ impl Workbench {
     }
 
     fn bench<T>(&self, benchmark: &Benchmark, work: impl FnOnce(Bench<'_>) -> T) -> T {
-        let builder = CpuBuilder { cpu: &self.cpu, options: self.compile.clone() };
+        let builder = CpuBuilder { cpu: &self.cpu, options: self.compile.clone(), faults: None };
         work(Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits })
     }
 }

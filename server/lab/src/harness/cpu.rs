@@ -1,13 +1,14 @@
 //! The harness on the CPU.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::{Builder, Described};
 use crate::benchmark::Benchmark;
 use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::{Cpu, DEVICE_NOTE};
-use crate::{Cancel, LabError, Source};
+use crate::{Cancel, LabError, Source, sanitize};
 
 /// Builds objects with clang and the HIP runtime for the host.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct CpuBuilder<'a> {
     pub cpu: &'a Cpu,
     /// How the source is compiled; macros and include folders of the benchmark file come on top.
     pub options: CompileOptions,
+    /// Where what a sanitizer reports of the runs is collected.
+    pub faults: Option<&'a Mutex<Vec<u8>>>,
 }
 
 impl Builder for CpuBuilder<'_> {
@@ -43,7 +46,17 @@ impl Builder for CpuBuilder<'_> {
         // One thread: a pool loses a share of its time whenever any other process takes one of its processors, and a
         // ratio of such times needs tens of times the samples. Figures then do not depend on the number of processors.
         environment.push(("KS_THREADS".into(), "1".into()));
+        if self.faults.is_some() {
+            environment.push((sanitize::REPORT_VARIABLE.into(), sanitize::REPORT_FILE.into()));
+        }
         environment
+    }
+
+    fn has_run(&self, folder: &Path) {
+        // A run that found nothing may have been stopped before it opened the file.
+        if let (Some(faults), Ok(found)) = (self.faults, std::fs::read(folder.join(sanitize::REPORT_FILE))) {
+            faults.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+        }
     }
 
     fn readable(&self) -> Vec<PathBuf> {

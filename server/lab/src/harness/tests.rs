@@ -50,7 +50,7 @@ fn limits() -> Limits {
 
 /// Runs `act` on the bench of `original` under `benchmark`.
 pub(super) fn with_bench<T>(original: &Source, benchmark: &Benchmark, act: impl FnOnce(&Bench<'_>) -> T) -> T {
-    let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default() };
+    let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default(), faults: None };
     act(&Bench { builder: &builder, benchmark, original, limits: limits() })
 }
 
@@ -221,7 +221,7 @@ fn a_candidate_that_never_ends_is_stopped_and_cancelling_stops_all() {
     let benchmark = Benchmark::load(&Benchmark::path_for(&original.path)).unwrap();
     let text = original.text.replace("c[i] = a[i]", "for (volatile int k = 0; k < 1;) {} c[i] = a[i]");
     let endless = original.with_text(text);
-    let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default() };
+    let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default(), faults: None };
     let limits = Limits::new(Duration::from_secs(1), 1 << 30);
     let bench = Bench { builder: &builder, benchmark: &benchmark, original: &original, limits };
     let answer = bench.compare(&original, &endless, &sampling(50), &Cancel::new());

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use super::clang::Clang;
 use super::options::CompileOptions;
 use crate::cache::Cache;
+use crate::sanitize::Sanitizer;
 use crate::{Cancel, Diagnostic, LabError, Source};
 
 /// The device's name.
@@ -67,8 +68,19 @@ impl Cpu {
     pub fn open(cache: &Path, cancel: &Cancel) -> Result<Self, LabError> {
         let clang = Clang::find()?;
         let cache = Cache::open(cache)?;
-        let runtime = runtime::Runtime::open(&clang, &cache, cancel)?;
+        let runtime = runtime::Runtime::open(&clang, &cache, None, cancel)?;
         Ok(Self { clang, cache, runtime })
+    }
+
+    /// The same compiler and cache with a runtime that looks for a kind of fault; it is built when it is first asked for.
+    pub fn with_sanitizer(&self, sanitizer: Sanitizer, cancel: &Cancel) -> Result<Self, LabError> {
+        let runtime = runtime::Runtime::open(&self.clang, &self.cache, Some(sanitizer), cancel)?;
+        Ok(Self { runtime, ..self.clone() })
+    }
+
+    /// The compiler.
+    pub(crate) fn clang(&self) -> &Clang {
+        &self.clang
     }
 
     /// The toolchain's name and version, as recorded with every measurement.

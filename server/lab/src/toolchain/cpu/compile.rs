@@ -182,7 +182,7 @@ impl Build<'_> {
     fn arguments(&self, work: &Path, precompiled: bool) -> Result<Vec<OsString>, LabError> {
         let cpu = self.cpu;
         let standard = flags::standard(self.options.standard.as_deref());
-        let mut arguments: Vec<OsString> = flags::common().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = flags::of_programs(cpu.runtime.sanitizer).map(OsString::from).collect();
         arguments.push(format!("-std={standard}").into());
         // Ours before the user's: a folder of ROCm's among theirs has a hip_runtime.h too.
         arguments.extend(["-I".into(), cpu.runtime.include_folder().into()]);
@@ -198,6 +198,7 @@ impl Build<'_> {
         }
         arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
         arguments.extend(cpu.runtime.link_arguments());
+        arguments.extend(flags::of_linking(cpu.runtime.sanitizer).map(OsString::from));
         arguments.extend(cpu.clang.linker_argument());
         arguments.extend(["-o".into(), OUTPUT.into()]);
         Ok(arguments)

@@ -1,5 +1,7 @@
 //! The compiler's flags.
 
+use crate::sanitize::Sanitizer;
+
 /// How the optimiser works, for the runtime and for programs.
 ///
 /// As a GPU compiler's defaults: full optimisation, contraction to fused multiply-adds, no `errno` from mathematics, but
@@ -39,12 +41,72 @@ const WARNINGS: [&str; 6] = [
     "-Wno-missing-template-arg-list-after-template-kw",
 ];
 
+/// How programs are built for a sanitizer: lines and columns can be found again, and what stands in the source is not
+/// merged or moved further than that needs. Speed comes after.
+const LOCATED: [&str; 6] = [
+    "-O1",
+    "-gline-tables-only",
+    "-fno-optimize-sibling-calls",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    // The functions that instrumented code calls are the runtime's own.
+    "-fno-sanitize-link-runtime",
+];
+
+/// Clang's instrumentation for AddressSanitizer, all of it as calls, with the shadow reached through calls too.
+const ADDRESS: [&str; 9] = [
+    "-fsanitize=address",
+    "-fsanitize-recover=address",
+    "-fsanitize-address-use-after-return=never",
+    "-mllvm",
+    "-asan-instrumentation-with-call-threshold=0",
+    "-mllvm",
+    "-asan-max-inline-poisoning-size=0",
+    "-mllvm",
+    "-asan-mapping-offset=0",
+];
+
+/// Clang's instrumentation for ThreadSanitizer: every read and write, volatile ones told apart.
+const THREAD: [&str; 7] = [
+    "-fsanitize=thread",
+    "-mllvm",
+    "-tsan-distinguish-volatile=1",
+    "-mllvm",
+    "-tsan-instrument-func-entry-exit=0",
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
+];
+
+/// Where the section of `__shared__` variables begins and ends, for the runtime's header.
+const SHARED_SECTION: [&str; 2] =
+    ["-Wl,--defsym=ks_shared_begin=ADDR(.ks_shared)", "-Wl,--defsym=ks_shared_end=ADDR(.ks_shared)+SIZEOF(.ks_shared)"];
+
 /// The standard that hipcc takes when none is named.
 pub(super) const DEFAULT_STANDARD: &str = "gnu++17";
 
-/// Flags of every compilation.
-pub(super) fn common() -> impl Iterator<Item = &'static str> {
-    OPTIMISATION.into_iter().chain(MESSAGES).chain(WARNINGS).chain(["-fPIC", "-pthread"])
+/// Flags of every compilation, the runtime's own included.
+pub(super) fn common(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'static str> {
+    let mark = sanitizer.map(|sanitizer| match sanitizer {
+        Sanitizer::Address => "-DKS_SANITIZE=1",
+        Sanitizer::Thread => "-DKS_SANITIZE=2",
+    });
+    OPTIMISATION.into_iter().chain(MESSAGES).chain(WARNINGS).chain(["-fPIC", "-pthread"]).chain(mark)
+}
+
+/// Flags of what is built from the user's source, and of the header that is compiled beforehand for it.
+pub(super) fn of_programs(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'static str> {
+    let instrumentation: &[&str] = match sanitizer {
+        None => &[],
+        Some(Sanitizer::Address) => &ADDRESS,
+        Some(Sanitizer::Thread) => &THREAD,
+    };
+    let located: &[&str] = if sanitizer.is_some() { &LOCATED } else { &[] };
+    common(sanitizer).chain(located.iter().copied()).chain(instrumentation.iter().copied())
+}
+
+/// Flags of linking what is built from the user's source.
+pub(super) fn of_linking(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'static str> {
+    sanitizer.map(|_| SHARED_SECTION).into_iter().flatten()
 }
 
 /// The standard to compile with where the user asks for `wanted`: the runtime's header needs C++17.

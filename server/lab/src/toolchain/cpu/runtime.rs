@@ -10,6 +10,7 @@ use super::flags;
 use crate::cache::{Cache, Key, KeyMaker, Room};
 use crate::runtime_files::{self, RUNTIME_FILES};
 use crate::sandbox::{self, Command, End, Limits, Policy};
+use crate::sanitize::Sanitizer;
 use crate::toolchain::clang::Clang;
 use crate::{Cancel, LabError};
 
@@ -53,12 +54,19 @@ pub(super) struct Runtime {
     pub built: PathBuf,
     /// The hash of sources, compiler, flags and processor.
     pub key: Key,
+    /// What it looks for in the programs that it runs.
+    pub sanitizer: Option<Sanitizer>,
 }
 
 impl Runtime {
     /// Finds the runtime in the cache or builds it.
-    pub(super) fn open(clang: &Clang, cache: &Cache, cancel: &Cancel) -> Result<Self, LabError> {
-        let key = key(clang);
+    pub(super) fn open(
+        clang: &Clang,
+        cache: &Cache,
+        sanitizer: Option<Sanitizer>,
+        cancel: &Cancel,
+    ) -> Result<Self, LabError> {
+        let key = key(clang, sanitizer);
         // Headers first and at their final place: a precompiled header remembers the paths.
         let root = match cache.find(Room::Runtime, &key) {
             Some(root) => root,
@@ -70,14 +78,14 @@ impl Runtime {
                 cache.publish(Room::Runtime, &key, work)?
             }
         };
-        let builder = Builder { clang, cache, root: &root, cancel };
+        let builder = Builder { clang, cache, root: &root, sanitizer, cancel };
         // Neither needs the other, and together they are what the first build waits for.
         let built = thread::scope(|scope| {
             let header = scope.spawn(|| builder.precompiled_header(&key, flags::DEFAULT_STANDARD));
             let built = builder.library(&key);
             header.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(built)
         })?;
-        Ok(Self { root, built, key })
+        Ok(Self { root, built, key, sanitizer })
     }
 
     /// The folder with the HIP headers.
@@ -94,7 +102,7 @@ impl Runtime {
 
     /// The harness, built when it is first asked for.
     pub(super) fn harness(&self, clang: &Clang, cache: &Cache, cancel: &Cancel) -> Result<PathBuf, LabError> {
-        Builder { clang, cache, root: &self.root, cancel }.harness(&self.key, self)
+        Builder { clang, cache, root: &self.root, sanitizer: self.sanitizer, cancel }.harness(&self.key, self)
     }
 
     /// The precompiled header for a language standard, built when it is first asked for.
@@ -105,15 +113,16 @@ impl Runtime {
         standard: &str,
         cancel: &Cancel,
     ) -> Result<PathBuf, LabError> {
-        Builder { clang, cache, root: &self.root, cancel }.precompiled_header(&self.key, standard)
+        Builder { clang, cache, root: &self.root, sanitizer: self.sanitizer, cancel }
+            .precompiled_header(&self.key, standard)
     }
 }
 
 /// All that decides what the built runtime is like.
-fn key(clang: &Clang) -> Key {
+fn key(clang: &Clang, sanitizer: Option<Sanitizer>) -> Key {
     let mut maker = KeyMaker::default();
     maker.add(clang.path.to_string_lossy().as_bytes()).add(&clang.version).add(processor()).add(PREFIX);
-    for flag in flags::common() {
+    for flag in flags::of_programs(sanitizer) {
         maker.add(flag);
     }
     for (name, bytes) in RUNTIME_FILES {
@@ -135,6 +144,7 @@ struct Builder<'a> {
     clang: &'a Clang,
     cache: &'a Cache,
     root: &'a Path,
+    sanitizer: Option<Sanitizer>,
     cancel: &'a Cancel,
 }
 
@@ -142,25 +152,28 @@ impl Builder<'_> {
     /// The folder with the runtime library.
     fn library(&self, runtime: &Key) -> Result<PathBuf, LabError> {
         let more = ["-shared", "-Wl,-soname,libks_hip.so", "-ldl"].map(OsString::from);
-        self.binary(LIBRARY, "src", runtime, &more)
+        let mut sources = runtime_files::sources_in("src");
+        if self.sanitizer.is_some() {
+            sources.extend(runtime_files::sources_in("sanitize"));
+        }
+        self.binary(LIBRARY, &sources, runtime, &more)
     }
 
     /// The harness, linked to the library.
     fn harness(&self, runtime: &Key, built: &Runtime) -> Result<PathBuf, LabError> {
         let mut more = built.link_arguments();
         more.extend(["-rdynamic", "-ldl"].map(OsString::from));
-        Ok(self.binary(HARNESS, "harness", runtime, &more)?.join(HARNESS))
+        Ok(self.binary(HARNESS, &runtime_files::sources_in("harness"), runtime, &more)?.join(HARNESS))
     }
 
-    /// The folder with `output`, made of the files in `sources`: compiled in parallel, then linked with `more`.
-    fn binary(&self, output: &str, sources: &str, runtime: &Key, more: &[OsString]) -> Result<PathBuf, LabError> {
+    /// The folder with `output`, made of `sources`: compiled in parallel, then linked with `more`.
+    fn binary(&self, output: &str, sources: &[&str], runtime: &Key, more: &[OsString]) -> Result<PathBuf, LabError> {
         let key = KeyMaker::default().add(output).add(runtime.text()).key();
         if let Some(entry) = self.cache.find(Room::Builds, &key) {
             return Ok(entry);
         }
         let work = self.cache.work_folder()?;
-        let sources = runtime_files::sources_in(sources);
-        self.in_parallel(&sources, |source| self.compile(source, work.path()))?;
+        self.in_parallel(sources, |source| self.compile(source, work.path()))?;
 
         let mut arguments = ["-O2", "-pthread", "-o", output].map(OsString::from).to_vec();
         arguments.extend(self.clang.linker_argument());
@@ -175,7 +188,7 @@ impl Builder<'_> {
     }
 
     fn compile(&self, source: &str, folder: &Path) -> Result<(), LabError> {
-        let mut arguments: Vec<OsString> = flags::common().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = flags::common(self.sanitizer).map(OsString::from).collect();
         arguments.push(format!("-std={}", flags::DEFAULT_STANDARD).into());
         arguments.extend(["-w", "-c", "-I"].map(OsString::from));
         arguments.extend([self.root.join("include").into(), self.root.join(source).into()]);
@@ -190,7 +203,7 @@ impl Builder<'_> {
             return Ok(entry.join(NAME));
         }
         let work = self.cache.work_folder()?;
-        let mut arguments: Vec<OsString> = flags::common().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = flags::of_programs(self.sanitizer).map(OsString::from).collect();
         arguments.extend([format!("-std={standard}").into(), "-fpch-instantiate-templates".into()]);
         arguments.extend(["-x".into(), "c++-header".into(), "-I".into(), self.root.join("include").into()]);
         arguments.extend([self.root.join(PREFIX_NAME).into(), "-o".into(), NAME.into()]);
