@@ -47,7 +47,7 @@ void Order::wave(unsigned wave, uint64_t active) {
     Leaf past{phase_, {}};
     const void *known = nullptr;
     for (uint64_t left = active; left != 0; left &= left - 1) {
-        const unsigned item = wave * kWaveSize + static_cast<unsigned>(__builtin_ctzll(left));
+        const unsigned item = wave * worker.wave_size + static_cast<unsigned>(__builtin_ctzll(left));
         past.items.push_back({static_cast<uint16_t>(item), items_[item].step});
         known = merge(known, items_[item].known);
     }
@@ -60,7 +60,7 @@ void Order::wave(unsigned wave, uint64_t active) {
     }
     known = merge(known, path);
     for (uint64_t left = active; left != 0; left &= left - 1) {
-        Item &item = items_[wave * kWaveSize + static_cast<unsigned>(__builtin_ctzll(left))];
+        Item &item = items_[wave * worker.wave_size + static_cast<unsigned>(__builtin_ctzll(left))];
         item.known = known;
         item.step += item.step != UINT16_MAX;
     }

@@ -161,7 +161,7 @@ void Races::found(uintptr_t address, size_t bytes, const Stamp &before, bool wro
     if (!is_new_fault(kind, now.pc, before.pc)) {
         return;
     }
-    const bool one_wave = one_block && before.item / kWaveSize == now.item / kWaveSize;
+    const bool one_wave = one_block && before.item / worker.wave_size == now.item / worker.wave_size;
     const std::string me = item_text(now.item), they = item_text(before.item);
     std::string message = they + (one_block ? "" : " of " + block_text(other_block)) + " " + doing(wrote, before.flags) +
                           " and " + me + (one_block ? "" : " of " + block_text(state.block)) + " " +

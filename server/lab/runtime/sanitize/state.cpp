@@ -57,12 +57,18 @@ void barrier() {
 
 void exchanged(unsigned wave, uint64_t active) {
     on_switch();
-    bool *orders = state.orders_memory + wave * kWaveSize;
-    if (orders[__builtin_ctzll(active)]) {
-        on_wave_order(wave, active);
-    }
-    for (uint64_t left = active; left != 0; left &= left - 1) {
-        orders[__builtin_ctzll(left)] = false;
+    uint64_t *orders = state.orders_memory + wave * worker.wave_size;
+    // Tiles of one wave wait at the same place, each for itself.
+    for (uint64_t left = active; left != 0;) {
+        const unsigned first = static_cast<unsigned>(__builtin_ctzll(left));
+        const uint64_t group = orders[first] & left;
+        if (group != 0) {
+            on_wave_order(wave, group);
+        }
+        for (uint64_t done = left & (group | uint64_t{1} << first); done != 0; done &= done - 1) {
+            orders[__builtin_ctzll(done)] = 0;
+        }
+        left &= ~(group | uint64_t{1} << first);
     }
 }
 
@@ -81,9 +87,9 @@ void diverged(uint32_t first, uint32_t other) {
 
 } // namespace ks::sanitizer
 
-/// The exchange that the running work-item is about to wait for orders memory inside the wave.
-extern "C" __attribute__((visibility("default"))) void ks_wave_orders_memory() {
+/// The exchange that the running work-item is about to wait for orders memory among these lanes of its wave.
+extern "C" __attribute__((visibility("default"))) void ks_wave_orders_memory(uint64_t lanes) {
     if (ks::sanitizer::in_kernel()) {
-        ks::sanitizer::state.orders_memory[ks::sanitizer::state.item] = true;
+        ks::sanitizer::state.orders_memory[ks::sanitizer::state.item] = lanes;
     }
 }

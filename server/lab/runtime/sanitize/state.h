@@ -10,7 +10,7 @@ struct State {
     uint64_t block = 0; ///< linear number in the grid
     uint32_t item = 0;  ///< linear number in the block
     const void *wait_pc[kMaxBlockSize];
-    bool orders_memory[kMaxBlockSize]; ///< whether the exchange that it waits for orders the wave's memory
+    uint64_t orders_memory[kMaxBlockSize]; ///< lanes whose memory the exchange that it waits for orders; 0: none
 };
 extern State state;
 
@@ -22,7 +22,7 @@ void on_begin_launch(const Launch &launch);
 void on_begin_block();
 void on_end_block();
 void on_barrier();
-void on_wave_order(unsigned wave, uint64_t active);
+void on_wave_order(unsigned wave, uint64_t lanes);
 void on_switch();
 void on_register_shared(void *begin);
 

@@ -162,6 +162,12 @@ void run_on_pool(const Launch &launch) {
     // Never destroyed: their threads outlive main.
     static Pool *const pool = new Pool;
     static Pool *const cooperative_pool = new Pool;
+#ifdef KS_SANITIZE
+    if (launch.cooperative && launch.grid.x * launch.grid.y * launch.grid.z > 1) {
+        fail("cooperative_launch_in_sanitizer", "a cooperative launch of several blocks cannot be looked at by a sanitizer, "
+                                                "under which blocks run one after another; launch it with one block");
+    }
+#endif
     if (launch.cooperative) {
         enter_grid(launch);
         cooperative_pool->run(launch);

@@ -131,7 +131,7 @@ class thread_group {
         switch (kind_) {
         case impl::Kind::kBlock: return __syncthreads(ks_site);
         case impl::Kind::kTile:
-        case impl::Kind::kCoalesced: return ::ks::suspend(::ks::kWave, ks_site);
+        case impl::Kind::kCoalesced: return __syncwarp(lanes_, ks_site);
         default: impl::grid_barrier(ks_site);
         }
     }
@@ -269,7 +269,9 @@ template <unsigned tile_size, class Parent> class thread_block_tile : public til
     static constexpr unsigned size() { return tile_size; }
     static constexpr unsigned num_threads() { return tile_size; }
     static unsigned thread_rank() { return ::ks::lane() & (tile_size - 1); }
-    static void sync(uint32_t ks_site = KS_SITE) { ::ks::suspend(::ks::kWave, ks_site); }
+    static void sync(uint32_t ks_site = KS_SITE) {
+        __syncwarp((~0ull >> (64 - tile_size)) << (::ks::lane() & ~(tile_size - 1)), ks_site);
+    }
     unsigned meta_group_rank() const { return number_; }
     unsigned meta_group_size() const { return count_; }
 

@@ -29,14 +29,15 @@ static KS_INLINE int __syncthreads_or(int predicate, uint32_t ks_site = KS_SITE)
 }
 
 #ifdef KS_SANITIZE
-extern "C" void ks_wave_orders_memory();
+/// Tells that the exchange which follows orders memory among these lanes.
+extern "C" void ks_wave_orders_memory(uint64_t lanes);
 #else
-static KS_INLINE void ks_wave_orders_memory() {}
+static KS_INLINE void ks_wave_orders_memory(uint64_t) {}
 #endif
 
 /// Waits for the work-items of the wave that are still running.
-static KS_INLINE void __syncwarp(unsigned long long = ~0ull, uint32_t ks_site = KS_SITE) {
-    ks_wave_orders_memory();
+static KS_INLINE void __syncwarp(unsigned long long lanes = ~0ull, uint32_t ks_site = KS_SITE) {
+    ks_wave_orders_memory(lanes);
     ::ks::suspend(::ks::kWave, ks_site);
 }
 
