@@ -31,7 +31,8 @@ int main() {
         {hipDeviceAttributeComputeCapabilityMajor, 9},
         {hipDeviceAttributeManagedMemory, 1},
         {hipDeviceAttributeCooperativeLaunch, 1},
-        {hipDeviceAttributeImageSupport, 0},
+        {hipDeviceAttributeImageSupport, 1},
+        {hipDeviceAttributeMaxTexture2DWidth, p.maxTexture2D[0]},
         {hipDeviceAttributeWallClockRate, 100000},
     };
     for (const auto &a : attributes) {

@@ -1,5 +1,6 @@
 #include "errors.h"
 #include "memory_size.h"
+#include "texture_limits.h"
 #include "pool.h"
 #include "streams.h"
 #include <algorithm>
@@ -58,8 +59,27 @@ int clock_rate_khz() {
 /// What the program's units were compiled for; told before main begins.
 unsigned program_wave_size = kMaxWaveSize;
 
-/// Limits of the programming model are MI300's; sizes and counts are the host's. What does not exist (textures,
-/// surfaces) stays 0.
+void describe_textures(hipDeviceProp_t &p) {
+    const int side = kMaxTextureSide, depth = kMaxTextureDepth, layers = kMaxTextureLayers;
+    const int row[] = {side, layers}, area[] = {side, side, layers}, volume[] = {side, side, depth};
+    p.maxTexture1D = p.maxSurface1D = side;
+    p.maxTexture1DLinear = kMaxTextureLinear;
+    p.maxTexture2DLinear[0] = p.maxTexture2DLinear[1] = side;
+    p.maxTexture2DLinear[2] = INT32_MAX;
+    std::copy_n(area, 2, p.maxTexture2D);
+    std::copy_n(area, 2, p.maxTexture2DGather);
+    std::copy_n(area, 2, p.maxSurface2D);
+    std::copy_n(volume, 3, p.maxTexture3D);
+    std::copy_n(volume, 3, p.maxSurface3D);
+    std::copy_n(row, 2, p.maxTexture1DLayered);
+    std::copy_n(row, 2, p.maxSurface1DLayered);
+    std::copy_n(area, 3, p.maxTexture2DLayered);
+    std::copy_n(area, 3, p.maxSurface2DLayered);
+    p.textureAlignment = p.texturePitchAlignment = p.surfaceAlignment = kTextureAlignment;
+}
+
+/// Limits of the programming model are MI300's; sizes and counts are the host's. What does not exist (cube maps, mipmaps)
+/// stays 0.
 hipDeviceProp_t describe_device() {
     hipDeviceProp_t p;
     memset(&p, 0, sizeof p);
@@ -110,9 +130,7 @@ hipDeviceProp_t describe_device() {
     p.streamPrioritiesSupported = 1;
     p.singleToDoublePrecisionPerfRatio = 2;
     p.isLargeBar = 1;
-    p.textureAlignment = 256;
-    p.texturePitchAlignment = 256;
-    p.surfaceAlignment = 256;
+    describe_textures(p);
     p.arch.hasGlobalInt32Atomics = p.arch.hasGlobalFloatAtomicExch = 1;
     p.arch.hasSharedInt32Atomics = p.arch.hasSharedFloatAtomicExch = 1;
     p.arch.hasFloatAtomicAdd = p.arch.hasGlobalInt64Atomics = p.arch.hasSharedInt64Atomics = 1;

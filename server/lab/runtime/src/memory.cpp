@@ -1,5 +1,6 @@
 // The memory calls. Allocations are known by address, so that a wrong pointer or size is told as HIP tells it.
 #include "allocations.h"
+#include "copy_kind.h"
 #include "errors.h"
 #include "memory_size.h"
 #include "streams.h"
@@ -9,12 +10,6 @@
 
 namespace ks {
 namespace {
-
-constexpr size_t kPitchAlignment = 256;
-
-bool valid_kind(hipMemcpyKind kind) {
-    return (kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault) || kind == hipMemcpyDeviceToDeviceNoCU;
-}
 
 hipError_t copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
     if (!valid_kind(kind)) {

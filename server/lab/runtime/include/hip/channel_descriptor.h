@@ -1,3 +1,4 @@
-// Not provided: a program that needs it must say so at once.
+// Channel descriptors.
 #pragma once
-#error "textures (channel descriptors) is not supported by the CPU runtime: read through a pointer, or time this program on a device instead"
+#pragma clang system_header
+#include <ks/channel_descriptor.h>

@@ -1,4 +1,4 @@
 // Types of the host API.
 #pragma once
 #pragma clang system_header
-#include <ks/api_types.h>
+#include <ks/array_types.h>

@@ -30,6 +30,7 @@
 #include <ks/libraries.h>
 #include <ks/shared.h>
 #include <ks/synchronize.h>
+#include <ks/textures.h>
 #include <ks/vector_types.h>
 #include <ks/work_items.h>
 #include <ks/conversions.h>

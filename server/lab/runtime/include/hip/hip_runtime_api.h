@@ -3,6 +3,8 @@
 #pragma clang system_header
 #include <hip/hip_version.h>
 #include <ks/api_types.h>
+#include <ks/array_api.h>
+#include <ks/channel_descriptor.h>
 #include <ks/device_api.h>
 #include <ks/errors.h>
 #include <ks/function_api.h>
@@ -10,3 +12,4 @@
 #include <ks/qualifiers.h>
 #include <ks/refused.h>
 #include <ks/stream_api.h>
+#include <ks/texture_types.h>

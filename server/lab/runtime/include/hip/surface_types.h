@@ -1,3 +1,4 @@
-// Not provided: a program that needs it must say so at once.
+// Types of surfaces.
 #pragma once
-#error "surfaces is not supported by the CPU runtime: write through a pointer, or time this program on a device instead"
+#pragma clang system_header
+#include <ks/texture_types.h>

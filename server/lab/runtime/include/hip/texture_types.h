@@ -1,3 +1,5 @@
-// Not provided: a program that needs it must say so at once.
+// Types of textures.
 #pragma once
-#error "textures is not supported by the CPU runtime: read through a pointer, or time this program on a device instead"
+#pragma clang system_header
+#include <ks/channel_descriptor.h>
+#include <ks/texture_types.h>

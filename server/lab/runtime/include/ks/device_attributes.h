@@ -100,7 +100,7 @@
     X(hipDeviceAttributeIsLargeBar, 10011, p.isLargeBar) \
     X(hipDeviceAttributeAsicRevision, 10012, p.asicRevision) \
     X(hipDeviceAttributeCanUseStreamWaitValue, 10013, 0) \
-    X(hipDeviceAttributeImageSupport, 10014, 0) \
+    X(hipDeviceAttributeImageSupport, 10014, 1) \
     X(hipDeviceAttributePhysicalMultiProcessorCount, 10015, p.multiProcessorCount) \
     X(hipDeviceAttributeFineGrainSupport, 10016, 1) \
     X(hipDeviceAttributeWallClockRate, 10017, 100000)

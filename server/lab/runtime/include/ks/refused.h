@@ -50,42 +50,42 @@ KS_REFUSE(hipStreamBeginCapture, KS_GRAPHS)
 KS_REFUSE(hipStreamEndCapture, KS_GRAPHS)
 KS_REFUSE(hipStreamIsCapturing, KS_GRAPHS)
 
-#define KS_TEXTURES "textures, surfaces and arrays"
-KS_REFUSE_TYPE(hipTextureObject_t, KS_TEXTURES)
-KS_REFUSE_TYPE(hipSurfaceObject_t, KS_TEXTURES)
-KS_REFUSE_TYPE(hipArray_t, KS_TEXTURES)
-KS_REFUSE_TYPE(hipMipmappedArray_t, KS_TEXTURES)
-KS_REFUSE(hipCreateTextureObject, KS_TEXTURES)
-KS_REFUSE(hipDestroyTextureObject, KS_TEXTURES)
-KS_REFUSE(hipCreateSurfaceObject, KS_TEXTURES)
-KS_REFUSE(hipDestroySurfaceObject, KS_TEXTURES)
-KS_REFUSE(hipBindTexture, KS_TEXTURES)
-KS_REFUSE(hipBindTextureToArray, KS_TEXTURES)
-KS_REFUSE(hipUnbindTexture, KS_TEXTURES)
-KS_REFUSE(hipMallocArray, KS_TEXTURES)
-KS_REFUSE(hipMalloc3DArray, KS_TEXTURES)
-KS_REFUSE(hipFreeArray, KS_TEXTURES)
-KS_REFUSE(hipMemcpyToArray, KS_TEXTURES)
-KS_REFUSE(hipMemcpyFromArray, KS_TEXTURES)
-KS_REFUSE(hipMemcpy2DToArray, KS_TEXTURES)
-KS_REFUSE(hipMemcpy2DFromArray, KS_TEXTURES)
-KS_REFUSE_VALUE(hipCreateChannelDesc, KS_TEXTURES)
-KS_REFUSE_VALUE(tex1D, KS_TEXTURES)
-KS_REFUSE_VALUE(tex1Dfetch, KS_TEXTURES)
-KS_REFUSE_VALUE(tex2D, KS_TEXTURES)
-KS_REFUSE_VALUE(tex3D, KS_TEXTURES)
-KS_REFUSE_VALUE(surf2Dread, KS_TEXTURES)
-KS_REFUSE_VALUE(surf2Dwrite, KS_TEXTURES)
+#define KS_REFERENCES "texture references; use texture objects"
+template <class T, int dimensions = 1, int read_mode = 0> struct texture {
+    static_assert(sizeof(T) == 0, "not supported by the CPU runtime: " KS_REFERENCES);
+};
+struct KS_REFUSED_TEXT(KS_REFERENCES) textureReference;
+KS_REFUSE(hipBindTexture, KS_REFERENCES)
+KS_REFUSE(hipBindTexture2D, KS_REFERENCES)
+KS_REFUSE(hipBindTextureToArray, KS_REFERENCES)
+KS_REFUSE(hipBindTextureToMipmappedArray, KS_REFERENCES)
+KS_REFUSE(hipUnbindTexture, KS_REFERENCES)
+KS_REFUSE(hipGetTextureReference, KS_REFERENCES)
 
-#define KS_3D "pitched memory in three dimensions"
-KS_REFUSE_TYPE(hipPitchedPtr, KS_3D)
-KS_REFUSE_TYPE(hipMemcpy3DParms, KS_3D)
-KS_REFUSE(hipMalloc3D, KS_3D)
-KS_REFUSE(hipMemcpy3D, KS_3D)
-KS_REFUSE(hipMemcpy3DAsync, KS_3D)
-KS_REFUSE(hipMemset3D, KS_3D)
-KS_REFUSE(hipMemset3DAsync, KS_3D)
-KS_REFUSE(hipMemcpyParam2D, KS_3D)
+#define KS_MIPMAPS "mipmapped arrays"
+KS_REFUSE_TYPE(hipMipmappedArray_t, KS_MIPMAPS)
+KS_REFUSE(hipMallocMipmappedArray, KS_MIPMAPS)
+KS_REFUSE(hipFreeMipmappedArray, KS_MIPMAPS)
+KS_REFUSE(hipGetMipmappedArrayLevel, KS_MIPMAPS)
+KS_REFUSE(hipMipmappedArrayCreate, KS_MIPMAPS)
+KS_REFUSE(hipMipmappedArrayDestroy, KS_MIPMAPS)
+KS_REFUSE(hipMipmappedArrayGetLevel, KS_MIPMAPS)
+
+#define KS_CUBE_MAPS "cube maps"
+KS_REFUSE_VALUE(texCubemap, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(texCubemapLod, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(texCubemapGrad, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(texCubemapLayered, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(texCubemapLayeredLod, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(texCubemapLayeredGrad, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(surfCubemapread, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(surfCubemapwrite, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(surfCubemapLayeredread, KS_CUBE_MAPS)
+KS_REFUSE_VALUE(surfCubemapLayeredwrite, KS_CUBE_MAPS)
+
+#define KS_DRIVER_TEXTURES "the driver interface's texture objects; use hipCreateTextureObject"
+KS_REFUSE(hipTexObjectCreate, KS_DRIVER_TEXTURES)
+KS_REFUSE(hipTexObjectDestroy, KS_DRIVER_TEXTURES)
 
 #define KS_IPC "sharing memory between processes (IPC)"
 KS_REFUSE_TYPE(hipIpcMemHandle_t, KS_IPC)
