@@ -145,6 +145,27 @@ fn is_independent_builtin(word: &str) -> bool {
         "udot",
         "lerp",
         "wavefrontsize",
+        "mbcnt_",
+        "msad_",
+        "raw_buffer_",
+        "make_buffer_rsrc",
+        "global_load_lds",
+        "global_atomic_",
+        "flat_atomic_",
+        "ds_atomic_",
+        "ds_fadd",
+        "ds_fmin",
+        "ds_fmax",
+        "atomic_inc",
+        "atomic_dec",
+        "fence",
+        "buffer_wbinvl1",
+        "s_dcache_",
+        "s_setprio",
+        "s_sleep",
+        "s_waitcnt",
+        "sched_",
+        "iglp_opt",
     ];
     // A cross-lane permute shares its prefix with the byte permute.
     let crosses = ["permlane"].iter().any(|prefix| builtin.starts_with(prefix));
@@ -245,5 +266,26 @@ mod tests {
         check("atomicAdd", false, false);
         check("sqrtf", false, false);
         check("volatile", true, true);
+    }
+
+    #[test]
+    fn whole_wave_functions_are_exchanges_and_nothing_else_of_the_compiler_is() {
+        let exchanges = "__builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8 __builtin_amdgcn_mfma_f64_4x4x4f64 \
+            __builtin_amdgcn_smfmac_i32_16x16x64_i8 __builtin_amdgcn_readfirstlane __builtin_amdgcn_readlane \
+            __builtin_amdgcn_ds_bpermute __builtin_amdgcn_ds_permute __builtin_amdgcn_ds_swizzle __builtin_amdgcn_mov_dpp \
+            __builtin_amdgcn_update_dpp __builtin_amdgcn_ballot_w64 __builtin_amdgcn_ballot_w32 __builtin_amdgcn_read_exec \
+            __builtin_amdgcn_read_exec_lo __builtin_amdgcn_uicmp __builtin_amdgcn_sicmpl __builtin_amdgcn_fcmpf \
+            __builtin_amdgcn_s_barrier __builtin_amdgcn_wave_barrier __hip_ds_swizzle __hip_ds_swizzlef_N __hip_ds_permutef \
+            __hip_ds_bpermute __hip_move_dpp __match_any __match_all_sync __reduce_add_sync __shfl_sync __ballot_sync \
+            __any_sync __all_sync __activemask __syncthreads_count __syncwarp";
+        for word in exchanges.split_ascii_whitespace() {
+            assert!(is_exchange(word) && !is_independent(word), "{word}");
+        }
+        let alone = "__builtin_amdgcn_mbcnt_lo __builtin_amdgcn_perm __builtin_amdgcn_sched_group_barrier \
+            __builtin_amdgcn_sdot4 __builtin_amdgcn_raw_buffer_load_b128 __builtin_amdgcn_global_atomic_fadd_f32 \
+            __builtin_amdgcn_cvt_pkrtz __builtin_amdgcn_classf __builtin_amdgcn_workitem_id_x __lane_id";
+        for word in alone.split_ascii_whitespace() {
+            assert!(!is_exchange(word) && is_independent(word), "{word}");
+        }
     }
 }

@@ -1,13 +1,17 @@
+// The C library's own names are meant here, not what replaces them in programs.
+#define KS_KEEP_LIBRARY_STOPS
 #include "crash.h"
 #include "fault.h"
 #include "output.h"
 #include "report.h"
 #include "sanitizer.h"
 #include "worker.h"
+#include <ks/stopping.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string>
 #include <unistd.h>
 
 namespace ks {
@@ -98,30 +102,63 @@ void fail(const char *kind, const char *message) {
 
 } // namespace ks
 
-extern "C" {
+namespace {
 
-/// assert() in a kernel and on the host. Stands before the C library's.
-__attribute__((visibility("default"), noreturn)) void __assert_fail(const char *expression, const char *file,
-                                                                    unsigned line, const char *function) {
-    const bool device = ks::worker.launch != nullptr;
-    ks::flush_output_before_end();
-    char text[1024];
-    snprintf(text, sizeof text, "%s:%u: %s: %sAssertion `%s' failed.", file, line, function,
-             device ? "Device-side " : "", expression);
-    if (device) {
-        ks::report_fault("assert", text);
-        ks::reported_why = true;
-    } else {
-        fprintf(stderr, "%s\n", text);
-    }
-    abort();
+/// "block (1, 0, 0), thread (3, 0, 0)".
+std::string place(ks::Extent block, ks::ItemIndex item) {
+    char text[128];
+    snprintf(text, sizeof text, "block (%u, %u, %u), thread (%u, %u, %u)", block.x, block.y, block.z, item.x, item.y,
+             item.z);
+    return text;
 }
-
-/// __trap() and abort() in a kernel.
-__attribute__((visibility("default"), noreturn)) void ks_trap() {
+[[noreturn]] void stop_kernel(const char *kind, const std::string &message) {
     ks::flush_output_before_end();
-    ks::report_fault("trap", "the kernel stopped itself with __trap() or abort()");
+    ks::report_fault(kind, message.c_str());
     ks::reported_why = true;
     abort();
 }
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+[[noreturn]] void ks_assert_failed(const char *expression, const char *file, unsigned line, const char *function,
+                                   ks::Extent block, ks::ItemIndex item) {
+    const std::string where = std::string(file) + ":" + std::to_string(line) + ": " + function + ": ";
+    const std::string what = std::string("ssertion `") + expression + "' failed.";
+    if (ks::worker.launch != nullptr) {
+        stop_kernel("assert", where + place(block, item) + ": Device-side a" + what);
+    }
+    ks::flush_output_before_end();
+    fprintf(stderr, "%sA%s\n", where.c_str(), what.c_str());
+    abort();
 }
+
+/// An assert() of a unit that does not include HIP's headers. Stands before the C library's.
+void __assert_fail(const char *expression, const char *file, unsigned line, const char *function) noexcept {
+    const std::string text = std::string(file) + ":" + std::to_string(line) + ": " + function + ": Assertion `" +
+                             expression + "' failed.";
+    if (ks::worker.launch != nullptr) {
+        stop_kernel("assert", text);
+    }
+    ks::flush_output_before_end();
+    fprintf(stderr, "%s\n", text.c_str());
+    abort();
+}
+
+[[noreturn]] void ks_trap(ks::Extent block, ks::ItemIndex item) {
+    stop_kernel("trap", place(block, item) + ": the kernel stopped itself with __trap()");
+}
+
+[[noreturn]] void ks_abort(ks::Extent block, ks::ItemIndex item) {
+    if (ks::worker.launch != nullptr) {
+        stop_kernel("trap", place(block, item) + ": the kernel stopped itself with abort()");
+    }
+    ks::flush_output_before_end();
+    abort();
+}
+
+[[noreturn]] void ks_misuse(const char *message) { ks::fail("misused_builtin", message); }
+}
+#pragma GCC visibility pop

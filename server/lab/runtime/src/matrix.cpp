@@ -177,7 +177,7 @@ template <MatrixInstruction which> void check(MatrixModifiers modifiers) {
                                            modifiers.abid < 0 || modifiers.abid >> modifiers.cbsz != 0
                                      : modifiers.cbsz != 0 || modifiers.abid != 0);
     if (wrong_broadcast || modifiers.blgp < 0 || modifiers.blgp > (permutes ? 7 : 0)) {
-        fail("matrix_modifiers", "a matrix instruction got cbsz, abid or blgp that it does not have on gfx942; pass 0");
+        fail("misused_builtin", "a matrix instruction got cbsz, abid or blgp that it does not have on gfx942; pass 0");
     }
 }
 

@@ -10,8 +10,8 @@
 
 namespace ks {
 
-/// `value` of work-item `source` of the wave; 0 if that one does not take part, as ds_bpermute gives.
-template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_t site) {
+/// `value` of work-item `source` of the wave; `otherwise` if that one does not take part.
+template <class T> static KS_INLINE T exchange_or(T value, unsigned source, T otherwise, uint32_t site) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
                   "shuffles exchange values of up to 8 bytes; exchange a larger one in parts");
     // Not through threadIdx, which was stored as a whole a moment ago: reading a part of that takes longer.
@@ -22,10 +22,26 @@ template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_
     w.in[linear % kWaveSize] = bits;
     suspend(kWave, site);
     source %= kWaveSize;
-    bits = (w.active >> source & 1) != 0 ? w.out[source] : 0;
-    T received;
-    memcpy(&received, &bits, sizeof received);
+    T received = otherwise;
+    if ((w.active >> source & 1) != 0) memcpy(&received, &w.out[source], sizeof received);
     return received;
+}
+
+/// The same; 0 if the source does not take part, as ds_bpermute gives.
+template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_t site) {
+    return exchange_or(value, source, T(), site);
+}
+
+/// Shows each that takes part the values of all: `out` of the wave, for those in `active`.
+template <class T> static KS_INLINE const Wave &gather(T value, uint32_t site) {
+    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>, "values of up to 8 bytes are exchanged");
+    const uint32_t linear = current->index.ks_linear;
+    Wave &w = block.waves[linear / kWaveSize];
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    w.in[linear % kWaveSize] = bits;
+    suspend(kWave, site);
+    return w;
 }
 
 /// The predicates of the work-items that take part, one bit each.
@@ -116,17 +132,4 @@ template <class M> static KS_INLINE int __any_sync(M mask, int predicate, uint32
 template <class M> static KS_INLINE int __all_sync(M mask, int predicate, uint32_t ks_site = KS_SITE) {
     KS_REQUIRE_WAVE64_MASK(M);
     return (::ks::vote(predicate == 0, ks_site) & static_cast<uint64_t>(mask)) == 0;
-}
-
-static KS_INLINE int __builtin_amdgcn_readfirstlane(int value, uint32_t ks_site = KS_SITE) {
-    ::ks::Wave &w = ::ks::wave();
-    w.in[::ks::lane()] = static_cast<unsigned>(value);
-    ::ks::suspend(::ks::kWave, ks_site);
-    return static_cast<int>(w.out[__builtin_ctzll(w.active)]);
-}
-static KS_INLINE int __builtin_amdgcn_readlane(int value, int source, uint32_t ks_site = KS_SITE) {
-    return ::ks::exchange(value, static_cast<unsigned>(source), ks_site);
-}
-static KS_INLINE int __builtin_amdgcn_ds_bpermute(int byte_address, int value, uint32_t ks_site = KS_SITE) {
-    return ::ks::exchange(value, static_cast<unsigned>(byte_address) / 4, ks_site);
 }

@@ -130,13 +130,25 @@ KS_REFUSE(hipStreamWaitValue64, KS_STREAM_VALUES)
 KS_REFUSE(hipStreamWriteValue32, KS_STREAM_VALUES)
 KS_REFUSE(hipStreamWriteValue64, KS_STREAM_VALUES)
 
-// Lane permutations that are not modelled.
-#define KS_LANES "this lane permutation"
+// Builtins that read or write a device's own registers and queues.
+#define KS_REGISTERS "a device's hardware registers, queues and code addresses"
 #define KS_REFUSE_BUILTIN(name, feature) template <class... A> KS_REFUSED_TEXT(feature) int __builtin_amdgcn_##name(A &&...);
-KS_REFUSE_BUILTIN(mov_dpp, KS_LANES)
-KS_REFUSE_BUILTIN(update_dpp, KS_LANES)
-KS_REFUSE_BUILTIN(ds_swizzle, KS_LANES)
-KS_REFUSE_BUILTIN(ds_permute, KS_LANES)
+KS_REFUSE_BUILTIN(s_getreg, KS_REGISTERS)
+KS_REFUSE_BUILTIN(s_setreg, KS_REGISTERS)
+KS_REFUSE_BUILTIN(s_getpc, KS_REGISTERS)
+KS_REFUSE_BUILTIN(s_sendmsg, KS_REGISTERS)
+KS_REFUSE_BUILTIN(s_sendmsghalt, KS_REGISTERS)
+KS_REFUSE_BUILTIN(get_fpenv, KS_REGISTERS)
+KS_REFUSE_BUILTIN(set_fpenv, KS_REGISTERS)
+KS_REFUSE_BUILTIN(dispatch_ptr, KS_REGISTERS)
+KS_REFUSE_BUILTIN(queue_ptr, KS_REGISTERS)
+KS_REFUSE_BUILTIN(implicitarg_ptr, KS_REGISTERS)
+KS_REFUSE_BUILTIN(kernarg_segment_ptr, KS_REGISTERS)
+KS_REFUSE_BUILTIN(groupstaticsize, KS_REGISTERS)
+KS_REFUSE_BUILTIN(endpgm, "ending a work-item in the middle of a kernel")
+KS_REFUSE_BUILTIN(is_shared, "asking in which memory an address lies")
+KS_REFUSE_BUILTIN(is_private, "asking in which memory an address lies")
+KS_REFUSE_VALUE(__smid, KS_REGISTERS)
 #undef KS_REFUSE_BUILTIN
 #undef KS_EMPTY_HANDLE
 #undef KS_REFUSE_TYPE
