@@ -1,3 +1,13 @@
-// Not provided: a program that needs it must say so at once.
+// rocWMMA is made of headers alone: those of an installation that is in the include path are used as they are.
 #pragma once
-#error "the library rocWMMA is not supported by the CPU runtime: time this program on a device instead"
+#include <hip/hip_runtime.h>
+
+#if __has_include_next(<rocwmma/rocwmma.hpp>)
+// It chooses its instructions by the architecture's macro, which only it needs: elsewhere that macro guards assembly.
+#ifndef __gfx942__
+#define __gfx942__ 1
+#endif
+#include_next <rocwmma/rocwmma.hpp>
+#else
+#error "rocWMMA's headers are not in the include path: name the folder that holds rocwmma/rocwmma.hpp, it needs no library"
+#endif
