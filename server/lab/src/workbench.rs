@@ -130,6 +130,14 @@ impl Workbench {
         &self.original
     }
 
+    /// The benchmark file that feeds it; `None` for a program, and for a benchmark that was inferred and not written down.
+    pub fn benchmark(&self) -> Option<&Benchmark> {
+        match &self.feed {
+            Feed::Benchmark(benchmark) if !self.inferred => Some(benchmark),
+            _ => None,
+        }
+    }
+
     /// The device's name.
     pub fn device(&self) -> &'static str {
         DEVICE

@@ -6,6 +6,7 @@
 //!
 //! - `entry` is the format of the files (queries/catalog/README.md); `template` carries out those that are data alone,
 //!   `rewrites` lists the others, and `place` is what both work on.
+//! - `outside` is what a benchmark file that launches a kernel itself says of it.
 //! - `code`, `constant`, `block`, `knob`, `loops`, `threads`, `numbering`, `floats` and `trees` answer what conditions ask.
 //! - `stretches` parts a kernel at its barriers and prints it with several items a thread.
 
@@ -18,6 +19,7 @@ mod floats;
 mod knob;
 mod loops;
 mod numbering;
+mod outside;
 mod place;
 mod rewrites;
 #[cfg(test)]
@@ -35,6 +37,7 @@ use std::sync::Arc;
 use hip_syntax::Language;
 use hip_syntax::rewrite::apply_checked;
 use lab::Cancel;
+use lab::benchmark::Benchmark;
 use tree_sitter::Query;
 
 use crate::designer::CatalogDesigner;
@@ -44,6 +47,7 @@ use crate::writer::CatalogWriter;
 pub(crate) use code::Code;
 use code::Kernel;
 use entry::Entry;
+use outside::Outside;
 use place::{Change, Offer, Place, Refusal, Ruling};
 
 /// Suggestions shown for one kernel at most.
@@ -54,6 +58,8 @@ type Rewrite = for<'c> fn(&Place<'c>) -> Ruling;
 /// The hypotheses, ready to be matched.
 pub struct Catalog {
     hypotheses: Vec<Loaded>,
+    /// The kernel that the benchmark file launches.
+    outside: Option<Outside>,
 }
 
 struct Loaded {
@@ -111,7 +117,19 @@ impl Catalog {
                 Err(error) => tracing::error!("{error}; the hypothesis is left out"),
             }
         }
-        Self { hypotheses }
+        Self { hypotheses, outside: None }
+    }
+
+    /// With the benchmark file that feeds the texts: a kernel that it launches is launched from outside of them, in blocks
+    /// that are known and that no draft can change.
+    pub fn fed_by(mut self, benchmark: Option<&Benchmark>) -> Self {
+        self.outside = benchmark.and_then(Outside::of);
+        self
+    }
+
+    /// A text under the catalog's eyes.
+    pub(crate) fn read(&self, text: &str) -> Code {
+        Code::parse(text).launched_outside(self.outside.clone())
     }
 
     /// The three stages with this catalog behind them.
@@ -146,7 +164,7 @@ impl Catalog {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Vec<Hypothesis>, StageError> {
-        let code = Code::parse(text);
+        let code = self.read(text);
         let found = self.look(&code, kernel, cancel)?.0;
         let mut all: Vec<Hypothesis> = found.into_iter().map(|found| found.hypothesis).collect();
         all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
@@ -161,7 +179,7 @@ impl Catalog {
 
     /// The places of a text where a hypothesis' pattern is and its conditions do not hold.
     pub fn ruled_out(&self, text: &str) -> Vec<RuledOut> {
-        self.look(&Code::parse(text), None, &Cancel::new()).map(|(_, ruled_out)| ruled_out).unwrap_or_default()
+        self.look(&self.read(text), None, &Cancel::new()).map(|(_, ruled_out)| ruled_out).unwrap_or_default()
     }
 
     /// Carries out a hypothesis: one draft, or one for each value of a search.
@@ -169,7 +187,7 @@ impl Catalog {
     /// # Errors
     /// [`StageError::Unusable`] when the key does not apply to this text (any more), or no draft parses.
     pub fn apply(&self, text: &str, key: &str) -> Result<Vec<Draft>, StageError> {
-        let code = Code::parse(text);
+        let code = self.read(text);
         let (found, ruled_out) = self.look(&code, None, &Cancel::new())?;
         let Some(found) = found.into_iter().find(|found| found.hypothesis.key == key) else {
             return Err(StageError::Unusable(not_there(key, &ruled_out)));
@@ -253,7 +271,7 @@ fn write(code: &Code, change: &Change) -> Result<Draft, String> {
     if **changed.text() == *code.text() {
         return Err("it would change nothing".into());
     }
-    Ok(Draft { text: changed.text().to_string(), report: change.report.clone() })
+    Ok(Draft { text: changed.text().to_string(), report: change.report.clone(), settings: change.settings.clone() })
 }
 
 impl Loaded {
@@ -291,6 +309,8 @@ impl Loaded {
             line: offer.line,
             gain: self.entry.gain,
             innovation: self.entry.innovation,
+            present: offer.present.clone(),
+            left_out: offer.left_out.clone(),
         };
         Found { hypothesis, idea: self.entry.idea.clone(), offer }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lab::Cancel;
 
-use crate::catalog::{Catalog, Code, Found, RuledOut};
+use crate::catalog::{Catalog, Found, RuledOut};
 use crate::stages::{Design, DesignBrief, Designer, Finding, GainRange, Hypothesis, Population, StageError};
 
 /// Avenues listed at most.
@@ -31,7 +31,7 @@ impl CatalogDesigner {
 
 impl Designer for CatalogDesigner {
     fn design(&mut self, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Design, StageError> {
-        let code = Code::parse(&brief.base.text);
+        let code = self.catalog.read(&brief.base.text);
         let (found, ruled_out) = self.catalog.look(&code, brief.kernel, cancel)?;
         let open: Vec<Found> = found.into_iter().filter(|found| is_open(&found.hypothesis.key, brief)).collect();
         let avenues = avenues(&open, &ruled_out);

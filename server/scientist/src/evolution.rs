@@ -33,6 +33,7 @@ mod builds;
 mod confirmation;
 mod course;
 mod generation;
+mod halving;
 mod identity;
 mod search;
 mod session;

@@ -3,7 +3,7 @@
 use lab::{Failure, SpeedRatio, Verdict};
 use notebook::{Calibration, StoredFinding};
 
-use crate::stages::{Finding, GainRange, Hypothesis};
+use crate::stages::{Finding, GainRange, Hypothesis, LeftOut, Setting, Tried};
 
 /// The family of a hypothesis: its key without the place.
 pub fn family(key: &str) -> &str {
@@ -38,13 +38,67 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
         signed(min, 0),
         signed(max, 0),
     );
-    Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: Some(gain), text }
+    Finding {
+        about: family(&plan.key).to_owned(),
+        predicted: plan.gain,
+        measured_percent: Some(gain),
+        text,
+        tried: Vec::new(),
+    }
 }
 
 /// What a failed experiment taught.
 pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
     let text = format!("{}: {failure}.", subject(plan));
-    Finding { about: family(&plan.key).to_owned(), predicted: plan.gain, measured_percent: None, text }
+    Finding {
+        about: family(&plan.key).to_owned(),
+        predicted: plan.gain,
+        measured_percent: None,
+        text,
+        tried: Vec::new(),
+    }
+}
+
+/// A finding with what came of each value of a search over constants, in numbers and in words.
+pub fn with_values(mut finding: Finding, plan: &Hypothesis, tried: Vec<Tried>) -> Finding {
+    if !tried.is_empty() {
+        finding.text = format!("{} Values: {}.", finding.text, values_in_words(plan, &tried));
+        finding.tried = tried;
+    }
+    finding
+}
+
+/// `TILE 16 1.00x (as it was); 32 1.31x (1.28 to 1.34); 64 does not fit LDS`.
+fn values_in_words(plan: &Hypothesis, tried: &[Tried]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut named: Vec<String> = Vec::new();
+    let mut say = |settings: &[Setting], what: &str| {
+        let names: Vec<String> = settings.iter().map(|setting| setting.name.clone()).collect();
+        // The constants are named once, where all values are of the same ones.
+        let again = names == named;
+        named = names;
+        let value = |setting: &Setting| match again {
+            true => setting.value.to_string(),
+            false => format!("{} {}", setting.name, setting.value),
+        };
+        let values: Vec<String> = settings.iter().map(value).collect();
+        words.push(format!("{} {what}", values.join(", ")));
+    };
+    if !plan.present.is_empty() {
+        say(&plan.present, "1.00x (as it was)");
+    }
+    for Tried { settings, speed, reason } in tried {
+        let what = match (speed, reason) {
+            (Some(speed), _) => ratio_in_words(speed),
+            (None, Some(reason)) => reason.clone(),
+            (None, None) => "not measured".to_owned(),
+        };
+        say(settings, &what);
+    }
+    for LeftOut { setting, reason } in &plan.left_out {
+        say(std::slice::from_ref(setting), reason);
+    }
+    words.join("; ")
 }
 
 /// Whether an interval says nothing: so little was sampled that its end is out of sight.
@@ -76,7 +130,8 @@ fn subject(plan: &Hypothesis) -> String {
 /// A finding of an earlier run, for a brief.
 pub fn recalled(finding: StoredFinding) -> Finding {
     let predicted = GainRange { min_percent: finding.min_percent, max_percent: finding.max_percent };
-    Finding { about: finding.about, predicted, measured_percent: finding.measured_percent, text: finding.text }
+    let StoredFinding { about, measured_percent, text, .. } = finding;
+    Finding { about, predicted, measured_percent, text, tried: Vec::new() }
 }
 
 /// How well the predictions of these findings agree with what was measured.
@@ -101,6 +156,8 @@ mod tests {
             line: 3,
             gain: GainRange { min_percent: 5.0, max_percent: 20.0 },
             innovation: 10,
+            present: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -140,6 +197,33 @@ mod tests {
         let named = Hypothesis { title: "Unroll the loop of `gemm`".into(), ..plan() };
         let failure = Failure::Refused { detail: "a socket".into() };
         assert_eq!(failed(&named, &failure).text, "Unroll the loop of `gemm`: refused: a socket.");
+    }
+
+    #[test]
+    fn a_search_tells_of_each_value() {
+        let setting = |value| Setting { name: "TILE".into(), value };
+        let speed = |ratio| Some(SpeedRatio { ratio, low: ratio - 0.03, high: ratio + 0.03 });
+        let tried = |value, speed, reason: Option<&str>| Tried {
+            settings: vec![setting(value)],
+            speed,
+            reason: reason.map(str::to_owned),
+        };
+        let left_out = vec![LeftOut { setting: setting(64), reason: "does not fit LDS".into() }];
+        let plan = Hypothesis { present: vec![setting(16)], left_out, ..plan() };
+        let all = vec![tried(32, speed(1.31), None), tried(8, None, Some("crashed: signal 11"))];
+        let finding = measured(&plan, &speed(1.31).unwrap(), Verdict::Faster);
+        let finding = with_values(finding, &plan, all.clone());
+        let said =
+            "Values: TILE 16 1.00x (as it was); 32 1.31x (1.28 to 1.34); 8 crashed: signal 11; 64 does not fit LDS.";
+        assert!(finding.text.ends_with(said), "{}", finding.text);
+        assert_eq!(finding.tried, all);
+        let two = |tile, unroll| vec![setting(tile), Setting { name: "unroll k".into(), value: unroll }];
+        let both = Tried { settings: two(32, 4), speed: speed(1.2), reason: None };
+        assert_eq!(
+            values_in_words(&self::plan(), &[both.clone(), Tried { settings: two(8, 2), ..both }]),
+            "TILE 32, unroll k 4 1.20x (1.17 to 1.23); 8, 2 1.20x (1.17 to 1.23)"
+        );
+        assert_eq!(with_values(failed(&plan, &Failure::Wrong { detail: "x".into() }), &plan, Vec::new()).tried, []);
     }
 
     #[test]

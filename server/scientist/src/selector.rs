@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lab::Cancel;
 
-use crate::catalog::{Catalog, Code};
+use crate::catalog::Catalog;
 use crate::designer::has_failed;
 use crate::stages::{Member, Population, Selection, Selector, StageError};
 
@@ -31,7 +31,7 @@ impl CatalogSelector {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<bool, StageError> {
-        let code = Code::parse(&member.text);
+        let code = self.catalog.read(&member.text);
         let tried = |key: &String| {
             member.steps.contains(key)
                 || has_failed(key, population)

@@ -96,6 +96,44 @@ pub struct Hypothesis {
     pub gain: GainRange,
     /// How unusual the idea is, 0 to 100.
     pub innovation: u8,
+    /// For a search over constants: what they are now, where they have a value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<Setting>,
+    /// For a search over constants: values that are not tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A constant with a value: a tile size, items for each thread, rounds unrolled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Name of the constant, or what it says (`items along y`).
+    pub name: String,
+    /// Its value.
+    pub value: i64,
+}
+
+/// A value of a search that is not tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The value.
+    pub setting: Setting,
+    /// Why, such as `does not fit LDS`.
+    pub reason: String,
+}
+
+/// Values of a search and what came of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// The values of one draft.
+    pub settings: Vec<Setting>,
+    /// Speed against the base as last measured; a brief measurement for values that did not come far. Absent where the
+    /// draft failed or says the same as another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<SpeedRatio>,
+    /// Why it has no speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What the designer returns.
@@ -140,6 +178,9 @@ pub struct Draft {
     pub text: String,
     /// What was done, and what could not be done.
     pub report: String,
+    /// For a search over constants: the values of this draft.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
 }
 
 /// What an experiment taught: the prediction against the measurement.
@@ -153,6 +194,9 @@ pub struct Finding {
     pub measured_percent: Option<f64>,
     /// One sentence.
     pub text: String,
+    /// For a search over constants: each value that was tried, in the order of the drafts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
 }
 
 /// Why a stage could not answer.

@@ -181,10 +181,24 @@ fn a_search_over_constants_measures_all_briefly_and_the_best_fully() {
     }
     let world = World::new(vec![Offer { key: "tile", gain: (1.0, 20.0), innovation: 1, drafts }], &effects)
         .failing("tile=8", Failure::Crashed { detail: "signal 11".into() });
-    let (ended, _) = start(&world, &notebook, generations(1));
+    let (ended, events) = start(&world, &notebook, generations(1));
     let ended = ended.unwrap();
     let run = ended.finished.run.unwrap();
+    // Each value is told of with its speed, and stays in the notebook.
+    let told = events.iter().filter_map(|event| match event {
+        Event::Finding { tried, text, .. } => Some((tried.clone(), text.clone())),
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+    let [(tried, text)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(tried.iter().map(|tried| tried.settings[0].value).collect::<Vec<_>>(), (0..9).collect::<Vec<_>>());
+    assert!(tried[5].speed.is_some_and(|speed| (speed.ratio - 1.1).abs() < 0.02), "{tried:?}");
+    assert_eq!((tried[8].speed, tried[8].reason.as_deref()), (None, Some("crashed: signal 11")));
+    assert!(text.contains("Values: tile 0 0.90x") && text.contains("; 8 crashed: signal 11."), "{text}");
+    assert_eq!(notebook.findings(run).unwrap()[0].text, *text);
     let experiments = notebook.experiments(run).unwrap();
+    let kept = |experiment: &notebook::Experiment| experiment.hypothesis["settings"][0]["value"].as_i64();
+    assert_eq!(experiments.iter().filter_map(kept).max(), Some(8));
     let count = |kind| experiments.iter().filter(|experiment| experiment.kind == kind).count();
     assert_eq!((count(ExperimentKind::Search), count(ExperimentKind::Full)), (9 + 3, 1));
     // Eight run (one crashes) at a ninth of the time, three at a third, one at the full time; then the confirmation.

@@ -130,7 +130,7 @@ fn evolve(
     best_path: Option<&Path>,
 ) -> Result<Ended, CliError> {
     let (mut selector, mut designer, mut writer) = match provider {
-        Provider::Catalog => Catalog::load().stages(),
+        Provider::Catalog => Catalog::load().fed_by(subject.workbench.benchmark()).stages(),
     };
     let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
     let evolution = Evolution::new(&subject.workbench, stages, notebook);

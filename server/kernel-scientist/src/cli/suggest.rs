@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lab::benchmark::Benchmark;
 use scientist::catalog::Catalog;
 use scientist::stages::{GainRange, Hypothesis};
 use serde::Serialize;
@@ -38,7 +39,9 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let provider = Provider::choose(args.provider.as_deref(), &context.config(source.folder())?)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
-    let catalog = Catalog::load();
+    let beside = Benchmark::path_for(&source.path);
+    let benchmark = beside.is_file().then(|| Benchmark::load(&beside)).transpose()?;
+    let catalog = Catalog::load().fed_by(benchmark.as_ref());
     let hypotheses = catalog
         .suggest_until(&source.text, args.kernel.as_deref(), &context.cancel)
         .map_err(|_| CliError::Cancelled)?;

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::code::{Code, Kernel, Launch, around, named_children, of_kind};
 use super::constant;
+use super::place::{Refusal, require};
 
 /// The three extents of a `dim3` as they are written; a missing one is 1.
 #[derive(Clone)]
@@ -75,9 +76,34 @@ pub(crate) fn value_at(code: &Code, kernel: &Kernel<'_>, launch: &Launch<'_>, no
     arguments.filter_map(bound).next().or_else(|| constant::value(code, node))
 }
 
+/// The blocks that a kernel is launched in, by the file and by the benchmark file that feeds it.
+///
+/// # Errors
+/// Ruled out where it may be launched from elsewhere, or in blocks whose extents are not known.
+pub(crate) fn blocks_of(code: &Code, kernel: &Kernel<'_>) -> Result<Vec<[i64; 3]>, Refusal> {
+    let unknown = || Refusal::RuledOut("the block of a launch is not made of constants".into());
+    // A kernel that a benchmark file launches is offered to be launched by others: those of the file are among them.
+    if let Some(outside) = code.outside(kernel.name) {
+        let is_alone = code.syntax().launches().iter().all(|launch| launch.kernel != kernel.name);
+        require(is_alone, "both this file and the benchmark file launch it")?;
+        return outside.block.map(|block| vec![block]).ok_or_else(unknown);
+    }
+    let launches = code.launches_of(kernel.name);
+    require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
+    launches
+        .iter()
+        .map(|launch| Extents::of_block(code, launch)?.values(code))
+        .collect::<Option<_>>()
+        .ok_or_else(unknown)
+}
+
 /// The value of an expression in a kernel, where all of its launches give it the same.
 pub(crate) fn value_everywhere(code: &Code, kernel: &Kernel<'_>, node: Node<'_>) -> Option<i64> {
     let launches = code.launches_of(kernel.name);
+    // Which template arguments an outer launch gives is not read.
+    if code.outside(kernel.name).is_some_and(|outside| outside.is_template) {
+        return None;
+    }
     let first =
         launches.first().map_or_else(|| constant::value(code, node), |launch| value_at(code, kernel, launch, node))?;
     launches.iter().all(|launch| value_at(code, kernel, launch, node) == Some(first)).then_some(first)

@@ -8,6 +8,7 @@ use hip_syntax::{LaunchKind, Syntax};
 use tree_sitter::Node;
 
 use super::numbering::asks_for_threads;
+use super::outside::Outside;
 use super::place::Refusal;
 
 /// A parsed source text.
@@ -26,6 +27,7 @@ pub(crate) struct Code {
     undefined: OnceCell<HashSet<String>>,
     functions: OnceCell<HashMap<String, Vec<usize>>>,
     methods_with_threads: OnceCell<bool>,
+    outside: Option<Outside>,
     answers: RefCell<HashMap<String, Result<Vec<i64>, Refusal>>>,
 }
 
@@ -76,8 +78,20 @@ impl Code {
             undefined: OnceCell::new(),
             functions: OnceCell::new(),
             methods_with_threads: OnceCell::new(),
+            outside: None,
             answers: RefCell::default(),
         }
+    }
+
+    /// With a launch that stands outside the text.
+    pub(crate) fn launched_outside(mut self, outside: Option<Outside>) -> Self {
+        self.outside = outside;
+        self
+    }
+
+    /// The launch of a kernel that stands outside the text.
+    pub(crate) fn outside(&self, kernel: &str) -> Option<&Outside> {
+        self.outside.as_ref().filter(|outside| outside.kernel == kernel)
     }
 
     pub(crate) fn syntax(&self) -> &Syntax {
@@ -246,7 +260,7 @@ impl Code {
     }
 
     /// Every launch of a kernel; none where there may be others than those that can be read: in macros, by pointers to the
-    /// kernel, or of another kernel by the same name.
+    /// kernel, of another kernel by the same name, or in a benchmark file.
     pub(crate) fn launches_of(&self, kernel: &str) -> Vec<Launch<'_>> {
         let numbers =
             self.launches.get_or_init(|| by_name(self.syntax.launches().iter().map(|launch| launch.kernel.as_str())));
@@ -257,7 +271,7 @@ impl Code {
             let is_launch = all().any(|launch| within(used, &launch.kernel_range));
             is_launch || around(*used, &["function_declarator"]).is_some_and(|head| declared_name(head) == Some(*used))
         };
-        if !is_one || all().next().is_none() {
+        if !is_one || all().next().is_none() || self.outside(kernel).is_some() {
             return Vec::new();
         }
         let launches: Option<Vec<_>> = all().map(|launch| self.launch(launch)).collect();

@@ -39,6 +39,9 @@ pub(crate) struct Entry {
     /// Values to search, in order of promise; each makes a draft.
     #[serde(default)]
     pub(crate) search: Vec<i64>,
+    /// For templates with a search: what the value is called.
+    #[serde(default)]
+    pub(crate) constant: String,
     /// For templates: the place in the key; the captured text that tells it from others in the same kernel.
     #[serde(default)]
     pub(crate) site: String,
@@ -83,6 +86,9 @@ pub(crate) struct Applies {
     pub(crate) before: String,
     /// The first draft.
     pub(crate) after: String,
+    /// The benchmark file that feeds the text, where one does.
+    #[serde(default)]
+    pub(crate) benchmark: String,
     /// Number of drafts.
     #[serde(default = "one")]
     pub(crate) drafts: usize,
@@ -98,6 +104,9 @@ pub(crate) struct MustNot {
     /// Words that the catalog's own ruling must contain; empty where the pattern is simply not there.
     #[serde(default)]
     pub(crate) ruled_out: String,
+    /// The benchmark file that feeds the text, where one does.
+    #[serde(default)]
+    pub(crate) benchmark: String,
     pub(crate) text: String,
 }
 

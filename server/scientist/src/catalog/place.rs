@@ -5,6 +5,7 @@ use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
 
 use super::code::{Code, Kernel, inside};
 use super::entry::Entry;
+use crate::stages::{LeftOut, Setting};
 
 /// A match of an entry's query in a kernel, or in a device function that the kernel calls.
 pub(crate) struct Place<'c> {
@@ -71,6 +72,10 @@ pub(crate) struct Offer {
     pub(crate) words: Vec<(String, String)>,
     /// One for each value searched.
     pub(crate) changes: Vec<Change>,
+    /// What the constants of a search are now.
+    pub(crate) present: Vec<Setting>,
+    /// Values of a search that are not tried.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Offer {
@@ -82,7 +87,21 @@ impl Offer {
     /// A search at `kernel/site`.
     pub(crate) fn several(place: &Place<'_>, site: &str, at: Node<'_>, changes: Vec<Change>) -> Self {
         let site = if site.is_empty() { place.kernel.name.to_owned() } else { format!("{}/{site}", place.kernel.name) };
-        Self { site, line: place.code.line(at.start_byte()), words: Vec::new(), changes }
+        let line = place.code.line(at.start_byte());
+        Self { site, line, words: Vec::new(), changes, present: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// Says what a constant of the search is now.
+    pub(crate) fn from(mut self, name: impl Into<String>, value: i64) -> Self {
+        self.present.push(Setting { name: name.into(), value });
+        self
+    }
+
+    /// Says which values are not tried, and why.
+    pub(crate) fn without(mut self, name: &str, values: impl IntoIterator<Item = (i64, String)>) -> Self {
+        let left_out = |(value, reason)| LeftOut { setting: Setting { name: name.to_owned(), value }, reason };
+        self.left_out.extend(values.into_iter().map(left_out));
+        self
     }
 
     /// Adds a word for the entry's texts.
@@ -97,6 +116,21 @@ pub(crate) struct Change {
     pub(crate) edits: Vec<Edit>,
     /// What was done, and what was not.
     pub(crate) report: String,
+    /// The values that it gives to constants, where it is one of a search.
+    pub(crate) settings: Vec<Setting>,
+}
+
+impl Change {
+    /// A change that is made in one way.
+    pub(crate) fn new(edits: Vec<Edit>, report: impl Into<String>) -> Self {
+        Self { edits, report: report.into(), settings: Vec::new() }
+    }
+
+    /// One of a search over the values of a constant.
+    pub(crate) fn to(mut self, name: impl Into<String>, value: i64) -> Self {
+        self.settings.push(Setting { name: name.into(), value });
+        self
+    }
 }
 
 /// Why a match is not offered.

@@ -89,6 +89,7 @@ fn ranges_move_towards_what_was_measured() {
         predicted: GainRange { min_percent: 5.0, max_percent: 120.0 },
         measured_percent,
         text: String::new(),
+        tried: Vec::new(),
     };
     let of = |findings: &[Finding]| {
         let plans = design(&population, findings, &[]).plans;

@@ -36,7 +36,11 @@ fn change(place: &Place<'_>, value: Option<i64>) -> Result<Change, Refusal> {
     let mut words = of_loops(place);
     words.extend(value.map(|value| ("value".to_owned(), value.to_string())));
     let edits = place.entry.edits.iter().map(|edit| fill(place, edit, &words)).collect::<Result<_, _>>()?;
-    Ok(Change { edits, report: place.fill(&place.entry.rubric, &words) })
+    let change = Change::new(edits, place.fill(&place.entry.rubric, &words));
+    Ok(match value {
+        Some(value) => change.to(place.fill(&place.entry.constant, &words), value),
+        None => change,
+    })
 }
 
 fn fill(place: &Place<'_>, template: &Template, words: &[(String, String)]) -> Result<Edit, Refusal> {

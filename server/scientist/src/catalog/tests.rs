@@ -3,16 +3,29 @@
 use std::path::Path;
 
 use lab::Cancel;
+use lab::benchmark::Benchmark;
 
 use super::rewrites::FILES;
 use super::{Catalog, Loaded, Queries};
-use crate::catalog::code::Code;
 
 fn only(name: &str) -> Catalog {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name).expect("a file of the catalog");
-    Catalog {
-        hypotheses: vec![Loaded::read(name, text, &mut Queries::default()).unwrap_or_else(|error| panic!("{error}"))],
+    let loaded = Loaded::read(name, text, &mut Queries::default()).unwrap_or_else(|error| panic!("{error}"));
+    Catalog { hypotheses: vec![loaded], outside: None }
+}
+
+impl Catalog {
+    fn entry(&self, name: &str) -> &super::Entry {
+        let named = self.hypotheses.iter().find(|loaded| loaded.entry.name == name);
+        &named.expect("a file of the catalog").entry
     }
+}
+
+/// Feeds the catalog's texts by the benchmark file of a test, if it has one.
+fn feed(catalog: &mut Catalog, benchmark: &str) {
+    let parse = |text| Benchmark::parse(Path::new("test.bench.toml"), text).unwrap_or_else(|error| panic!("{error}"));
+    let benchmark = (!benchmark.is_empty()).then(|| parse(benchmark));
+    catalog.outside = benchmark.as_ref().and_then(super::Outside::of);
 }
 
 #[test]
@@ -49,8 +62,9 @@ fn every_hypothesis_is_read_and_has_both_kinds_of_tests() {
 #[test]
 fn it_applies_where_its_file_says() {
     for (name, _) in FILES {
-        let catalog = only(name);
-        for case in &catalog.hypotheses[0].entry.applies {
+        let mut catalog = only(name);
+        for case in catalog.entry(name).applies.clone() {
+            feed(&mut catalog, &case.benchmark);
             let drafts = catalog.apply(&case.before, &case.key).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(drafts[0].text, case.after, "{name} on:\n{}\nmade:\n{}", case.before, drafts[0].text);
             assert_eq!(drafts.len(), case.drafts, "{name}: number of drafts");
@@ -67,8 +81,9 @@ fn it_applies_where_its_file_says() {
 #[test]
 fn it_does_not_apply_again_to_its_own_result() {
     for (name, _) in FILES {
-        let catalog = only(name);
-        for case in catalog.hypotheses[0].entry.applies.iter().filter(|_| !SEARCHES.contains(name)) {
+        let mut catalog = only(name);
+        for case in catalog.entry(name).applies.clone().into_iter().filter(|_| !SEARCHES.contains(name)) {
+            feed(&mut catalog, &case.benchmark);
             assert!(catalog.apply(&case.after, &case.key).is_err(), "{name} applies again to:\n{}", case.after);
         }
     }
@@ -79,9 +94,10 @@ const SEARCHES: &[&str] = &["block-size", "tile-size"];
 #[test]
 fn it_does_not_apply_where_its_file_forbids() {
     for (name, _) in FILES {
-        let catalog = only(name);
-        for case in &catalog.hypotheses[0].entry.must_not {
-            let code = Code::parse(&case.text);
+        let mut catalog = only(name);
+        for case in catalog.entry(name).must_not.clone() {
+            feed(&mut catalog, &case.benchmark);
+            let code = catalog.read(&case.text);
             assert!(!code.syntax().has_errors(), "{name}: the text of a test does not parse:\n{}", case.text);
             let (found, ruled_out) = catalog.look(&code, None, &Cancel::new()).expect("nobody cancels");
             let keys: Vec<_> = found.iter().map(|found| &found.hypothesis.key).collect();

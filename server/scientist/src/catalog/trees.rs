@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::block::{Extents, value_at};
+use super::block::{blocks_of, value_at};
 use super::code::{Code, Kernel, Launch, around, inside, named_children, of_kind, statements};
 use super::constant;
 use super::place::{Refusal, require, ruled_out};
@@ -82,23 +82,21 @@ fn given_kind<'c>(code: &'c Code, function: &Kernel<'c>, name: &str) -> Option<&
     all.then(|| code.type_of(params[index].node))
 }
 
+/// A kernel that runs a function, a launch of it where the file has that, and the threads of its blocks.
+pub(crate) type Ran<'c> = (Kernel<'c>, Option<Launch<'c>>, i64);
+
 /// The blocks that a function runs in: the threads of each launch of each kernel that reaches it, with the launch.
 ///
 /// # Errors
 /// Ruled out where a kernel may be launched from elsewhere, or with a block that is no line of known length.
-pub(crate) fn blocks<'c>(code: &'c Code, function: &Kernel<'c>) -> Result<Vec<(Kernel<'c>, Launch<'c>, i64)>, Refusal> {
+pub(crate) fn blocks<'c>(code: &'c Code, function: &Kernel<'c>) -> Result<Vec<Ran<'c>>, Refusal> {
     let mut blocks = Vec::new();
     for kernel in code.kernels_that_reach(function) {
-        let launches = code.launches_of(kernel.name);
-        require(
-            !launches.is_empty(),
-            "it is not known to be launched by this file alone, so its blocks are not known",
-        )?;
-        for launch in launches {
-            let Some([threads, 1, 1]) = Extents::of_block(code, &launch).and_then(|block| block.values(code)) else {
-                return ruled_out("the block of a launch is not a line made of constants");
-            };
-            blocks.push((kernel, launch, threads));
+        let extents = blocks_of(code, &kernel)?;
+        let mut launches = code.launches_of(kernel.name).into_iter();
+        for block in extents {
+            let [threads, 1, 1] = block else { return ruled_out("the block of a launch is not a line") };
+            blocks.push((kernel, launches.next(), threads));
         }
     }
     Ok(blocks)
@@ -109,11 +107,14 @@ pub(crate) fn value_of(
     code: &Code,
     function: &Kernel<'_>,
     kernel: &Kernel<'_>,
-    launch: &Launch<'_>,
+    launch: Option<&Launch<'_>>,
     node: Node<'_>,
 ) -> Option<i64> {
-    // A device function's own template parameters are not followed.
-    if kernel.node == function.node { value_at(code, kernel, launch, node) } else { constant::value(code, node) }
+    // A device function's own template parameters are not followed, nor those of a launch outside the file.
+    match launch.filter(|_| kernel.node == function.node) {
+        Some(launch) => value_at(code, kernel, launch, node),
+        None => constant::value(code, node),
+    }
 }
 
 /// A text without blanks.

@@ -81,6 +81,8 @@ mod tests {
             line: 1,
             gain: GainRange { min_percent: min, max_percent: max },
             innovation,
+            present: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 

@@ -161,6 +161,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             code: Some((&text, &identity)),
             report: "",
             draft: (1, 1),
+            settings: &[],
         };
         // No time is asked for: when it is short, a short confirmation is better than none.
         self.experiment(&trial, std::time::Duration::ZERO, |session| {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::ChoiceRule;
 use crate::budget::Budget;
-use crate::stages::{CandidateId, GainRange};
+use crate::stages::{CandidateId, GainRange, Setting, Tried};
 
 /// An event of a run, `{"event":"started",...}` in JSON. Times are in seconds (`_s`) or nanoseconds (`_ns`).
 ///
@@ -129,6 +129,9 @@ pub enum Event {
         of: usize,
         /// What was done, and what could not be done, in the writer's words.
         report: String,
+        /// For a search over constants: the values of this draft.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        settings: Vec<Setting>,
         /// What came of it.
         #[serde(flatten)]
         outcome: ExperimentResult,
@@ -145,8 +148,11 @@ pub enum Event {
         predicted: GainRange,
         /// What was measured, in percent of speed; absent when it failed.
         measured_percent: Option<f64>,
-        /// One sentence.
+        /// In words; for a search over constants with each value that was tried.
         text: String,
+        /// For a search over constants: each value that was tried, in the order of the drafts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tried: Vec<Tried>,
         /// How well this run's predictions agree with its measurements so far.
         calibration: Calibration,
     },

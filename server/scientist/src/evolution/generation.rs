@@ -12,7 +12,9 @@ use super::identity::Identity;
 use super::session::{About, Session, Trial, runs};
 use crate::evaluation::Evaluator;
 use crate::run::Stop;
-use crate::stages::{CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Selection, WriteBrief};
+use crate::stages::{
+    CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Selection, Setting, Tried, WriteBrief,
+};
 
 /// What a generation came to.
 pub(crate) enum Generation {
@@ -29,6 +31,8 @@ pub(crate) struct Written {
     pub(crate) index: usize,
     pub(crate) plan: Hypothesis,
     pub(crate) drafts: Vec<NewDraft>,
+    /// Drafts of a search that were refused, with their numbers.
+    pub(crate) refused: Vec<(usize, Tried)>,
     /// Number of drafts before those that were tried before were taken out.
     pub(crate) of: usize,
 }
@@ -38,6 +42,7 @@ pub(crate) struct NewDraft {
     pub(crate) number: usize,
     pub(crate) text: Arc<str>,
     pub(crate) report: String,
+    pub(crate) settings: Vec<Setting>,
     pub(crate) identity: Identity,
     /// Its place among the builds of the generation.
     pub(crate) build: usize,
@@ -217,7 +222,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 let (taken, of) = (self.settings.drafts, drafts.len());
                 self.working(generation, format!("taking the first {taken} of {of} drafts of: {}", plan.title));
             }
-            let mut written = Written { index, plan, of: drafts.len().min(self.settings.drafts), drafts: Vec::new() };
+            let of = drafts.len().min(self.settings.drafts);
+            let mut written = Written { index, plan, drafts: Vec::new(), refused: Vec::new(), of };
             self.take_new(generation, base, reference, &mut written, drafts, &mut builds)?;
             if written.drafts.is_empty() {
                 self.counts.failed += 1;
@@ -247,6 +253,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             code: None,
             report: "",
             draft: (1, 1),
+            settings: &[],
         };
         self.experiment(&trial, Duration::ZERO, |_| Ok(ExperimentOutcome::NotWritten(why)))?;
         self.counts.failed += 1;
@@ -268,8 +275,9 @@ impl<E: Evaluator> Session<'_, '_, E> {
             let Some(of) = self.known.get(&identity.whole).cloned() else {
                 let name = format!("draft {} of \"{}\" in generation {generation}", number + 1, written.plan.title);
                 self.known.insert(identity.whole.clone(), name);
-                let text = Arc::from(draft.text);
-                written.drafts.push(NewDraft { number, text, report: draft.report, identity, build: *builds });
+                let text = Arc::from(draft.text.as_str());
+                let Draft { report, settings, .. } = draft;
+                written.drafts.push(NewDraft { number, text, report, settings, identity, build: *builds });
                 *builds += 1;
                 continue;
             };
@@ -283,8 +291,13 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 code: Some((&draft.text, &identity)),
                 report: &draft.report,
                 draft: (number + 1, written.of),
+                settings: &draft.settings,
             };
+            let reason = Some(format!("says the same as {of}"));
             self.experiment(&trial, Duration::ZERO, |_| Ok(ExperimentOutcome::Duplicate(of)))?;
+            if !draft.settings.is_empty() {
+                written.refused.push((number, Tried { settings: draft.settings, speed: None, reason }));
+            }
             self.counts.duplicates += 1;
         }
         Ok(())
@@ -354,6 +367,8 @@ mod tests {
             line: 1,
             gain: GainRange { min_percent, max_percent },
             innovation,
+            present: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 

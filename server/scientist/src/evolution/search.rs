@@ -1,4 +1,6 @@
-//! Measuring one plan: a single draft with the full sampling, several drafts by successive halving.
+//! Measuring one plan: a single draft with the full sampling, several drafts by successive halving ([`super::halving`]).
+
+use std::collections::BTreeMap;
 
 use lab::workbench::ShapeChoice;
 use lab::{Comparison, Failure, LabError, Verdict};
@@ -7,38 +9,12 @@ use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, NewCandidate, Ne
 use super::builds::Builds;
 use super::event::{Event, ShapeTime};
 use super::generation::{NewDraft, Written};
+use super::halving::Halving;
 use super::session::{About, Done, Session, Trial, chained, same_error};
 use crate::evaluation::Evaluator;
 use crate::findings;
 use crate::run::Stop;
-use crate::stages::{CandidateId, Finding, Member};
-
-/// Of so many drafts one goes on to the next rung, with so many times the sampling time. Three is what Li et al. found
-/// best in practice ("Hyperband", JMLR 18, 2018, section 2.6).
-const KEEP_ONE_OF: usize = 3;
-
-/// One round of a search: how many drafts are measured, and the part of the full sampling time that each gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rung {
-    pub(crate) drafts: usize,
-    pub(crate) share: u32,
-}
-
-/// The rounds for a number of drafts; the last has one draft and the full time.
-pub(crate) fn rungs(drafts: usize) -> Vec<Rung> {
-    let mut widths = vec![drafts];
-    while let Some(width) = widths.last().copied().filter(|width| *width > 1) {
-        widths.push(width.div_ceil(KEEP_ONE_OF));
-    }
-    let mut share = 1;
-    let mut rungs = Vec::new();
-    for width in widths.into_iter().rev() {
-        rungs.push(Rung { drafts: width, share });
-        share *= KEEP_ONE_OF as u32;
-    }
-    rungs.reverse();
-    rungs
-}
+use crate::stages::{CandidateId, Finding, Member, Tried};
 
 /// What measuring a plan came to.
 struct Best<'d> {
@@ -47,6 +23,40 @@ struct Best<'d> {
     /// Whether its experiment was made now.
     fresh: bool,
     outcome: Result<Comparison, Failure>,
+}
+
+/// The best of a plan's drafts, and what came of all of them.
+struct Measured<'d> {
+    best: Best<'d>,
+    tried: Vec<Tried>,
+}
+
+/// What came of each draft of a search, by its number and as last measured.
+struct Record(BTreeMap<usize, Tried>);
+
+impl Record {
+    /// Begins with the drafts that were refused.
+    fn new(written: &Written) -> Self {
+        Self(written.refused.iter().cloned().collect())
+    }
+
+    fn note(&mut self, draft: &NewDraft, outcome: &ExperimentOutcome<Comparison>) {
+        // A single change is told of by its finding.
+        if draft.settings.is_empty() {
+            return;
+        }
+        let (speed, reason) = match outcome {
+            ExperimentOutcome::Measured(comparison) => (Some(comparison.speed), None),
+            ExperimentOutcome::Failed(failure) => (None, Some(failure.to_string())),
+            ExperimentOutcome::Duplicate(of) => (None, Some(format!("says the same as {of}"))),
+            ExperimentOutcome::NotWritten(why) => (None, Some(why.clone())),
+        };
+        self.0.insert(draft.number, Tried { settings: draft.settings.clone(), speed, reason });
+    }
+
+    fn in_order(self) -> Vec<Tried> {
+        self.0.into_values().collect()
+    }
 }
 
 impl<E: Evaluator> Session<'_, '_, E> {
@@ -59,7 +69,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         written: &Written,
         builds: &Builds<'_, E>,
     ) -> Result<(), Stop> {
-        let Some(best) = self.search(generation, base, reference, written, builds)? else { return Ok(()) };
+        let Some(measured) = self.search(generation, base, reference, written, builds)? else { return Ok(()) };
+        let Measured { best, tried } = measured;
         let parent = self.member(base);
         let id = self.population.members.len() as CandidateId;
         let mut steps = parent.steps.clone();
@@ -69,6 +80,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             Ok(comparison) => findings::measured(&written.plan, &comparison.speed, comparison.verdict),
             Err(failure) => findings::failed(&written.plan, failure),
         };
+        let finding = findings::with_values(finding, &written.plan, tried);
         let mut member = Member {
             id,
             parent: Some(base),
@@ -102,7 +114,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.learn(generation, best.experiment, finding, best.fresh)
     }
 
-    /// The best of the drafts; the failure of the first where all of them fail.
+    /// The best of the drafts, with what came of each; the failure of the first where all of them fail.
     fn search<'d>(
         &mut self,
         generation: u32,
@@ -110,35 +122,37 @@ impl<E: Evaluator> Session<'_, '_, E> {
         reference: CandidateId,
         written: &'d Written,
         builds: &Builds<'_, E>,
-    ) -> Result<Option<Best<'d>>, Stop> {
-        let mut standing: Vec<&NewDraft> = written.drafts.iter().collect();
-        let mut first_failure = None;
-        let mut best = None;
-        for (rung, Rung { drafts, share }) in rungs(standing.len()).into_iter().enumerate() {
+    ) -> Result<Option<Measured<'d>>, Stop> {
+        let mut halving = Halving::new(written.drafts.len());
+        let mut tried = Record::new(written);
+        let (mut first_failure, mut best) = (None, None);
+        while let Some((round, drafts)) = halving.round() {
             let mut measured = Vec::new();
-            for draft in standing {
+            for index in drafts.iter().copied() {
                 // A draft that fails in a later round leaves its place to the next best.
-                if measured.len() == drafts {
+                if measured.len() == round.drafts {
                     break;
                 }
-                let kind = if share == 1 { ExperimentKind::Full } else { ExperimentKind::Search };
+                let draft = &written.drafts[index];
                 let trial = Trial {
-                    step: format!("g{generation}/p{}/d{}/r{rung}", written.index, draft.number),
+                    step: format!("g{generation}/p{}/d{}/r{}", written.index, draft.number, round.number),
                     generation,
-                    kind,
+                    kind: if round.is_last() { ExperimentKind::Full } else { ExperimentKind::Search },
                     base,
                     reference,
                     about: About::Plan(&written.plan),
                     code: Some((&draft.text, &draft.identity)),
                     report: &draft.report,
                     draft: (draft.number + 1, written.of),
+                    settings: &draft.settings,
                 };
-                let done = self.measure(&trial, share, draft, builds)?;
+                let done = self.measure(&trial, round.share, draft, builds)?;
+                tried.note(draft, &done.outcome);
                 let (experiment, fresh) = (done.id, done.fresh);
                 match done.outcome {
                     ExperimentOutcome::Measured(comparison) => {
-                        let ratio = comparison.speed.ratio;
-                        measured.push((ratio, Best { draft, experiment, fresh, outcome: Ok(comparison) }));
+                        let speed = comparison.speed;
+                        measured.push((index, speed, Best { draft, experiment, fresh, outcome: Ok(comparison) }));
                     }
                     ExperimentOutcome::Failed(failure) => {
                         first_failure.get_or_insert(Best { draft, experiment, fresh, outcome: Err(failure) });
@@ -152,16 +166,15 @@ impl<E: Evaluator> Session<'_, '_, E> {
                     ExperimentOutcome::Duplicate(_) => {}
                 }
             }
-            // Sorting is stable: of equally fast drafts the earlier stays ahead.
-            measured.sort_by(|a, b| b.0.total_cmp(&a.0));
-            standing = measured.iter().map(|(_, best)| best.draft).collect();
-            best = measured.into_iter().next().map(|(_, best)| best);
+            halving.close(measured.iter().map(|(index, speed, _)| (*index, *speed)).collect());
+            let leader = halving.best();
+            best = measured.into_iter().find(|(index, ..)| Some(*index) == leader).map(|(_, _, best)| best);
             // What is slower for sure after a short measurement need not be measured for longer.
             if best.as_ref().is_none_or(is_slower) {
                 break;
             }
         }
-        Ok(best.or(first_failure))
+        Ok(best.or(first_failure).map(|best| Measured { tried: tried.in_order(), best }))
     }
 
     /// A report of times may name its shapes otherwise than a comparison does (a launch's grid, which a candidate may
@@ -262,8 +275,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.findings.push(finding.clone());
         if fresh {
             let calibration = findings::calibration(&self.findings);
-            let Finding { about, predicted, measured_percent, text } = finding;
-            self.emit(Event::Finding { generation, about, predicted, measured_percent, text, calibration });
+            let Finding { about, predicted, measured_percent, text, tried } = finding;
+            self.emit(Event::Finding { generation, about, predicted, measured_percent, text, tried, calibration });
         }
         Ok(())
     }
@@ -286,24 +299,5 @@ pub(crate) fn baseline_error(error: &LabError) -> LabError {
             LabError::Unavailable(format!("the baseline, which was built before, cannot be built any more: {failure}"))
         }
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_search_ends_with_one_draft_and_the_full_time() {
-        let check = |drafts, expected: &[(usize, u32)]| {
-            let found: Vec<_> = rungs(drafts).into_iter().map(|rung| (rung.drafts, rung.share)).collect();
-            assert_eq!(found, expected, "{drafts} drafts");
-        };
-        check(1, &[(1, 1)]);
-        check(2, &[(2, 3), (1, 1)]);
-        check(3, &[(3, 3), (1, 1)]);
-        check(4, &[(4, 9), (2, 3), (1, 1)]);
-        check(9, &[(9, 9), (3, 3), (1, 1)]);
-        check(27, &[(27, 27), (9, 9), (3, 3), (1, 1)]);
     }
 }

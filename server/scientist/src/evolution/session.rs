@@ -18,7 +18,7 @@ use crate::budget::{Account, Watch};
 use crate::evaluation::Evaluator;
 use crate::run::{RunError, Settings, Stop};
 use crate::run_record::RunRecord;
-use crate::stages::{CandidateId, Finding, Hypothesis, Member, Population, StageError};
+use crate::stages::{CandidateId, Finding, Hypothesis, Member, Population, Setting, StageError};
 
 pub(crate) struct Session<'a, 'e, E: Evaluator> {
     pub(crate) evaluator: &'a E,
@@ -68,6 +68,19 @@ pub(crate) struct Trial<'t> {
     pub(crate) report: &'t str,
     /// Which draft, from 1, and of how many.
     pub(crate) draft: (usize, usize),
+    /// The draft's values in a search over constants.
+    pub(crate) settings: &'t [Setting],
+}
+
+impl Trial<'_> {
+    /// The hypothesis as it is kept, with the values of this very draft where it is one of a search.
+    fn json(&self) -> Value {
+        let mut about = self.about.json();
+        if let (Value::Object(fields), false) = (&mut about, self.settings.is_empty()) {
+            fields.insert("settings".into(), json!(self.settings));
+        }
+        about
+    }
 }
 
 /// What a trial puts to the test.
@@ -185,6 +198,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             draft: trial.draft.0,
             of: trial.draft.1,
             report: trial.report.to_owned(),
+            settings: trial.settings.to_vec(),
             outcome: told(&outcome),
             took_s: took.as_secs_f64(),
         });
@@ -210,7 +224,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             base: trial.base,
             reference: trial.reference,
             hypothesis_key: &trial.about.key(),
-            hypothesis: trial.about.json(),
+            hypothesis: trial.json(),
             file: &file,
             baseline: MeasuredCode { text: &base, kernels: &base_identity.kernels },
             code: trial.code.map(|(text, identity)| MeasuredCode { text, kernels: &identity.kernels }),

@@ -23,7 +23,7 @@ use scientist::evolution::event::{Event, Finished};
 use scientist::evolution::{Ended, Evolution, Stages};
 use scientist::run::{RunError, RunRequest, Settings};
 use scientist::stages::{
-    Design, DesignBrief, Designer, Draft, GainRange, Hypothesis, Population, Selection, Selector, StageError,
+    Design, DesignBrief, Designer, Draft, GainRange, Hypothesis, Population, Selection, Selector, Setting, StageError,
     WriteBrief, Writer,
 };
 
@@ -358,9 +358,18 @@ impl Designer for Offers<'_> {
             line: 1,
             gain: GainRange { min_percent: offer.gain.0, max_percent: offer.gain.1 },
             innovation: offer.innovation,
+            present: Vec::new(),
+            left_out: Vec::new(),
         });
         Ok(Design { avenues: vec!["the script's".into()], plans: plans.collect() })
     }
+}
+
+/// The values that a line `+name=4` gives.
+fn values_of(line: &str) -> Vec<Setting> {
+    let parts = line.strip_prefix('+').and_then(|rest| rest.split_once('='));
+    let setting = parts.and_then(|(name, value)| Some(Setting { name: name.into(), value: value.parse().ok()? }));
+    setting.into_iter().collect()
 }
 
 /// Appends what the rubric says.
@@ -371,7 +380,13 @@ impl Writer for Appends<'_> {
         self.0.stage("write")?;
         locked(&self.0.briefs).push(format!("{brief:?}"));
         let drafts = brief.plan.rubric.split('|').filter(|line| !line.is_empty());
-        Ok(drafts.map(|line| Draft { text: format!("{}\n{line}", brief.base.text), report: "done".into() }).collect())
+        Ok(drafts
+            .map(|line| Draft {
+                text: format!("{}\n{line}", brief.base.text),
+                report: "done".into(),
+                settings: values_of(line),
+            })
+            .collect())
     }
 }
 

@@ -26,21 +26,25 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let knob = Knob::of_block(code, &place.kernel, &launches)?;
     let may_grow = code.once(&knob.question("block size"), || Ok(vec![check_users(code, &knob)?.into()]))? == [1];
 
-    let allowed = |value: i64| {
+    let why_not = |value: i64| {
         let threads = values[0] * value / knob.value;
-        let is_safe = may_grow || knob.value % value == 0;
-        let is_whole = values[0] * value % knob.value == 0;
-        value != knob.value && is_safe && is_whole && (32..=1024).contains(&threads)
+        if values[0] * value % knob.value != 0 || !(32..=1024).contains(&threads) {
+            return Some("does not make a block of 32 to 1024 threads");
+        }
+        (!may_grow && knob.value % value != 0).then_some("may reach past an array or the problem's end")
     };
-    let values: Vec<i64> = place.entry.search.iter().copied().filter(|value| allowed(*value)).collect();
+    let others = place.entry.search.iter().copied().filter(|value| *value != knob.value);
+    let (values, refused): (Vec<i64>, Vec<i64>) = others.partition(|value| why_not(*value).is_none());
+    let left_out = refused.into_iter().filter_map(|value| Some((value, why_not(value)?.to_owned())));
     require(!values.is_empty(), format!("no other value of `{}` is known to fit", knob.label))?;
-    let changes = values.into_iter().map(|value| Change {
-        edits: knob.set(code, value),
-        report: format!("Set the block size `{}` from {} to {value}.", knob.label, knob.value),
-    });
     // A number is a poor name for itself: it changes.
     let site = knob.names.first().copied().unwrap_or("block");
-    let offer = Offer::several(place, site, first.node, changes.collect());
+    let change = |value| {
+        let report = format!("Set the block size `{}` from {} to {value}.", knob.label, knob.value);
+        Change::new(knob.set(code, value), report).to(site, value)
+    };
+    let offer = Offer::several(place, site, first.node, values.into_iter().map(change).collect());
+    let offer = offer.from(site, knob.value).without(site, left_out);
     Ok(offer.word("constant", knob.label.clone()).word("present", knob.value.to_string()))
 }
 

@@ -42,6 +42,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let factors = factors(axis);
 
     let stretches = Stretches::read(code, &kernel, axis)?;
+    let name = format!("items along {}", axis.name());
     let changes = factors.into_iter().map(|factor| {
         let mut edits = vec![replace(kernel.body, stretches.coarsened(factor)?)];
         edits.extend(launches.iter().map(|launch| divide(code, launch, axis, factor)));
@@ -50,10 +51,10 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
             kernel.name,
             axis.name()
         );
-        Ok(Change { edits, report })
+        Ok(Change::new(edits, report).to(&name, factor))
     });
     let changes = changes.collect::<Result<Vec<_>, Refusal>>()?;
-    Ok(Offer::several(place, axis.name(), kernel.node, changes).word("axis", axis.name()))
+    Ok(Offer::several(place, axis.name(), kernel.node, changes).from(&name, 1).word("axis", axis.name()))
 }
 
 fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {

@@ -18,7 +18,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         literals.len(),
         kernel.name
     );
-    let offer = Offer::one(place, "", first, Change { edits, report });
+    let offer = Offer::one(place, "", first, Change::new(edits, report));
     Ok(offer.word("literal", code.of(first)).word("count", literals.len().to_string()))
 }
 

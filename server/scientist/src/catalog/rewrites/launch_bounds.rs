@@ -3,10 +3,10 @@
 use hip_syntax::Edit;
 use tree_sitter::Node;
 
-use crate::catalog::block::Extents;
+use crate::catalog::block::{Extents, blocks_of};
 use crate::catalog::code::{Code, Kernel};
 use crate::catalog::constant;
-use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
+use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling};
 
 use super::coarsen::WAVEFRONT;
 
@@ -17,13 +17,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     {
         return Err(Refusal::NotHere);
     }
-    let launches = code.launches_of(kernel.name);
-    require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
-    let blocks: Option<Vec<i64>> =
-        launches.iter().map(|launch| Some(Extents::of_block(code, launch)?.values(code)?.iter().product())).collect();
-    let Some(largest) = blocks.and_then(|blocks| blocks.into_iter().max()) else {
-        return Err(Refusal::RuledOut("the block of a launch is not made of constants".into()));
-    };
+    let largest = blocks_of(code, kernel)?.iter().map(|block| block.iter().product()).max().ok_or(Refusal::NotHere)?;
     // A compiler takes 1024 for granted, and less than a wavefront changes nothing.
     if !(WAVEFRONT..1024).contains(&largest) {
         return Err(Refusal::NotHere);
@@ -31,8 +25,12 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let written = by_constant(code, kernel, largest).unwrap_or_else(|| largest.to_string());
     let declarator = kernel.node.child_by_field_name("declarator").ok_or(Refusal::NotHere)?;
     let edit = Edit::insert(declarator.start_byte(), format!("__launch_bounds__({written}) "));
-    let report = format!("Declared `{}` with `__launch_bounds__({written})`.", kernel.name);
-    Ok(Offer::one(place, "", kernel.node, Change { edits: vec![edit], report }).word("threads", written))
+    let others = match code.outside(kernel.name) {
+        Some(_) => " The benchmark file launches it so, and other callers must not launch larger blocks.",
+        None => "",
+    };
+    let report = format!("Declared `{}` with `__launch_bounds__({written})`.{others}", kernel.name);
+    Ok(Offer::one(place, "", kernel.node, Change::new(vec![edit], report)).word("threads", written))
 }
 
 /// Whether the kernel is declared elsewhere too, where other files may take it from.

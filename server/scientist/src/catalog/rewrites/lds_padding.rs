@@ -35,7 +35,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         _ => format!("({}) + 1", code.of(columns)),
     };
     let report = format!("Padded the rows of `{name}` by one element ({} bytes of LDS more).", rows_now * bytes);
-    Ok(Offer::one(place, name, array, Change { edits: vec![replace(columns, padded)], report }))
+    Ok(Offer::one(place, name, array, Change::new(vec![replace(columns, padded)], report)))
 }
 
 /// Bytes of a type that arrays in LDS are made of; 4 where it is not known, which only bounds the size.

@@ -3,7 +3,7 @@
 use hip_syntax::Edit;
 use tree_sitter::Node;
 
-use crate::catalog::block::Extents;
+use crate::catalog::block::{Extents, blocks_of};
 use crate::catalog::code::{Code, Kernel, Param, around, named_children, of_kind};
 use crate::catalog::constant;
 use crate::catalog::edit::replace;
@@ -49,7 +49,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     edits.push(Edit::insert(kernel.body.start_byte() + 1, before.join(&format!("\n{indent}"))));
     edits.push(Edit::insert(closing, format!("{}\n", after.join(&format!("\n{indent}")))));
     let report = format!("Each block counts in {count} counters in LDS and adds those above zero to `{bins}`.");
-    Ok(Offer::one(place, bins, param.node, Change { edits, report }).word("count", count))
+    Ok(Offer::one(place, bins, param.node, Change::new(edits, report)).word("count", count))
 }
 
 fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
@@ -59,6 +59,10 @@ fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
         of_kind(kernel.body, "return_statement").is_empty(),
         "some threads leave before the counts could be joined",
     )?;
+    if code.outside(kernel.name).is_some() {
+        let is_line = |block: &[i64; 3]| block[1..] == [1, 1];
+        return require(blocks_of(code, kernel)?.iter().all(is_line), "its blocks are not lines of threads");
+    }
     let launches = code.launches_of(kernel.name);
     require(!launches.is_empty(), "it is not known to be launched by this file alone, so its blocks are not known")?;
     let is_line = |launch| Extents::of_block(code, launch).is_some_and(|block| block.written.len() == 1);

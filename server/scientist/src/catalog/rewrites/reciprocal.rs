@@ -32,7 +32,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let report = format!(
         "Multiplies by `{inverse}` in the loop; results may differ by one rounding, and where 1 / {name} overflows."
     );
-    Ok(Offer::one(place, name, division, Change { edits, report }).word("divisor", name))
+    Ok(Offer::one(place, name, division, Change::new(edits, report)).word("divisor", name))
 }
 
 /// A line before a loop and before what belongs to it.

@@ -36,7 +36,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     edits.extend(both.filter(|found| code.of(*found) == code.of(target)).map(|found| replace(found, name.clone())));
     edits.push(Edit::insert(node.end_byte(), format!("\n{indent}{} = {name};", code.of(target))));
     let report = format!("`{}` is added up in `{name}` and stored once after the loop.", code.of(target));
-    Ok(Offer::one(place, array, target, Change { edits, report }))
+    Ok(Offer::one(place, array, target, Change::new(edits, report)))
 }
 
 /// The store to the same element right before the loop, which makes sure that the element is there.

@@ -32,7 +32,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     array_kind(code, kernel, array).ok_or(Refusal::NotHere)?;
     for (owner, launch, threads) in blocks(code, kernel)? {
         let is_whole = squeezed(code.of(tree.bound)) == "blockDim.x"
-            || value_of(code, kernel, &owner, &launch, tree.bound) == Some(threads);
+            || value_of(code, kernel, &owner, launch.as_ref(), tree.bound) == Some(threads);
         let is_power = threads > 1 && (threads & (threads - 1)) == 0;
         require(is_whole && is_power, "the steps do not cover a block of a power of two of threads")?;
     }
@@ -45,7 +45,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     ];
     let report = format!("The steps over `{array}` go from wide to narrow; its elements are added in another order.");
     let site = site(code, kernel, node, array);
-    Ok(Offer::one(place, &site, node, Change { edits, report }).word("array", array))
+    Ok(Offer::one(place, &site, node, Change::new(edits, report)).word("array", array))
 }
 
 impl<'c> Upward<'c> {

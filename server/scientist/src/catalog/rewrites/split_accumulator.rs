@@ -45,14 +45,15 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     require(!ways.is_empty(), format!("the loop over `{}` has too few rounds", found.counted.name))?;
     let taken = (1..8).any(|number| code.text().contains(&format!("{}_{number}", found.sum)));
     require(!taken, format!("the names `{0}_1` to `{0}_7` are not free", found.sum))?;
-    let changes = ways.into_iter().map(|ways| Change {
-        edits: vec![found.split(code, ways)],
-        report: format!(
+    let name = format!("variables for {}", found.sum);
+    let changes = ways.into_iter().map(|ways| {
+        let report = format!(
             "The loop over `{}` adds up in {ways} variables, joined after it; sums may round differently.",
             found.counted.name
-        ),
+        );
+        Change::new(vec![found.split(code, ways)], report).to(&name, ways)
     });
-    let offer = Offer::several(place, found.sum, found.counted.node, changes.collect());
+    let offer = Offer::several(place, found.sum, found.counted.node, changes.collect()).from(&name, 1);
     Ok(offer.word("sum", found.sum).word("loop", found.counted.name))
 }
 

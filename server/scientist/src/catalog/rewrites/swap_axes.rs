@@ -37,7 +37,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         edits.extend(turned(code, launch)?);
     }
     let report = format!("x and y of `{}` have changed roles, in the kernel and in its launches.", kernel.name);
-    let offer = Offer::one(place, "", kernel.node, Change { edits, report });
+    let offer = Offer::one(place, "", kernel.node, Change::new(edits, report));
     Ok(offer.word("good", along_y.to_string()).word("now", along_x.to_string()))
 }
 

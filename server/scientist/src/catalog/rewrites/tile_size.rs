@@ -12,17 +12,31 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (code, name) = (place.code, place.text("size")?);
     let constant = constant::find(code, name, place.capture("size")?).filter(|constant| constant.is_global);
     let knob = Knob::of_constant(&constant.ok_or(Refusal::NotHere)?);
-    let values = code.once(&knob.question("tile size"), || values(code, &knob, &place.entry.search))?;
-    let changes = values.into_iter().map(|value| Change {
-        edits: knob.set(code, value),
-        report: format!("Set `{name}` from {} to {value}.", knob.value),
-    });
-    let offer = Offer::several(place, name, place.capture("size")?, changes.collect());
+    let verdicts = code.once(&knob.question("tile size"), || verdicts(code, &knob, &place.entry.search))?;
+    let searched = place.entry.search.iter().copied().zip(verdicts).filter(|(value, _)| *value != knob.value);
+    let (fitting, refused): (Vec<_>, Vec<_>) = searched.partition(|(_, verdict)| *verdict == FITS);
+    require(!fitting.is_empty(), format!("no other value of `{name}` is known to fit"))?;
+    let change = |(value, _)| {
+        Change::new(knob.set(code, value), format!("Set `{name}` from {} to {value}.", knob.value)).to(name, value)
+    };
+    let offer = Offer::several(place, name, place.capture("size")?, fitting.into_iter().map(change).collect());
+    let left_out = refused.into_iter().map(|(value, verdict)| (value, WHY_NOT[verdict as usize].to_owned()));
+    let offer = offer.from(name, knob.value).without(name, left_out);
     Ok(offer.word("constant", name).word("present", knob.value.to_string()))
 }
 
-/// The values that are known to be right and to fit, in the order of `search`.
-fn values(code: &Code, knob: &Knob<'_>, search: &[i64]) -> Result<Vec<i64>, Refusal> {
+/// The verdict on a value that is known to be right and to fit.
+const FITS: i64 = 0;
+/// What the other verdicts say, by their numbers.
+const WHY_NOT: [&str; 4] = [
+    "fits",
+    "does not make a block of 32 to 1024 threads",
+    "does not fit LDS",
+    "is larger, and the problem may not be a multiple of it",
+];
+
+/// The verdict on each value of `search`.
+fn verdicts(code: &Code, knob: &Knob<'_>, search: &[i64]) -> Result<Vec<i64>, Refusal> {
     let users = knob.users(code);
     let mut sets_block = false;
     for kernel in &users {
@@ -32,12 +46,12 @@ fn values(code: &Code, knob: &Knob<'_>, search: &[i64]) -> Result<Vec<i64>, Refu
         return Err(Refusal::NotHere);
     }
     let is_general = knob.rounds_up(code) && users.iter().all(|kernel| is_guarded(code, kernel));
-    let fits = |value: i64| users.iter().all(|kernel| fits(code, kernel, &knob.label, value));
-    // A larger tile is left out where the problem may not be a multiple of it.
-    let is_safe = |value: i64| value != knob.value && (is_general || knob.value % value == 0);
-    let values: Vec<i64> = search.iter().copied().filter(|value| is_safe(*value) && fits(*value)).collect();
-    require(!values.is_empty(), format!("no other value of `{}` is known to fit", knob.label))?;
-    Ok(values)
+    let verdict = |value: &i64| {
+        let of_users = users.iter().map(|kernel| fits(code, kernel, &knob.label, *value)).max().unwrap_or(FITS);
+        let is_safe = is_general || knob.value % value == 0;
+        if of_users == FITS && !is_safe { 3 } else { of_users }
+    };
+    Ok(search.iter().map(verdict).collect())
 }
 
 /// Checks that a kernel and its launches follow the constant, and says whether it sets the block.
@@ -64,8 +78,8 @@ fn check_user(code: &Code, kernel: &Kernel<'_>, knob: &Knob<'_>) -> Result<bool,
     Ok(sets_block)
 }
 
-/// Whether blocks and LDS stay within what a device has.
-fn fits(code: &Code, kernel: &Kernel<'_>, name: &str, value: i64) -> bool {
+/// Whether blocks and LDS stay within what a device has, as a verdict.
+fn fits(code: &Code, kernel: &Kernel<'_>, name: &str, value: i64) -> i64 {
     let blocks = code.launches_of(kernel.name).into_iter().all(|launch| {
         let Some(block) = Extents::of_block(code, &launch) else { return false };
         let extents: Option<Vec<i64>> =
@@ -84,5 +98,9 @@ fn fits(code: &Code, kernel: &Kernel<'_>, name: &str, value: i64) -> bool {
             elements.map(|elements| elements * element_bytes(code.type_of(declaration)))
         })
         .sum();
-    blocks && bytes.is_some_and(|bytes| bytes <= LDS_BYTES)
+    match (blocks, bytes) {
+        (false, _) => 1,
+        (true, Some(bytes)) if bytes <= LDS_BYTES => FITS,
+        _ => 2,
+    }
 }

@@ -57,7 +57,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     ];
     let report = format!("The last steps over `{array}` are shuffles within a wavefront.");
     let site = site(code, kernel, tree.node, array);
-    Ok(Offer::one(place, &site, tree.node, Change { edits, report }).word("array", array))
+    Ok(Offer::one(place, &site, tree.node, Change::new(edits, report)).word("array", array))
 }
 
 impl<'c> Tree<'c> {
@@ -92,7 +92,7 @@ fn check_blocks(code: &Code, function: &Kernel<'_>, tree: &Tree<'_>) -> Result<(
     for (kernel, launch, threads) in blocks(code, function)? {
         let first = squeezed(code.of(tree.first));
         let starts_at_half = ["blockDim.x/2", "blockDim.x>>1"].contains(&first.as_str())
-            || value_of(code, function, &kernel, &launch, tree.first) == Some(threads / 2);
+            || value_of(code, function, &kernel, launch.as_ref(), tree.first) == Some(threads / 2);
         let is_power = threads >= WAVEFRONT && (threads & (threads - 1)) == 0;
         let fits = starts_at_half && is_power;
         require(fits, "the block is not a power of two of at least 64 threads, or the steps start elsewhere")?;
