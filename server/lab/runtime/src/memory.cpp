@@ -113,6 +113,12 @@ hipError_t ks_malloc_managed(void **pointer, size_t bytes, unsigned flags) {
     return allocations().allocate(pointer, bytes, hipMemoryTypeManaged, flags);
 }
 hipError_t ks_host_malloc(void **pointer, size_t bytes, unsigned flags) {
+    constexpr unsigned kCoherence = hipHostMallocCoherent | hipHostMallocNonCoherent;
+    constexpr unsigned kKnown = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
+                                hipHostMallocNumaUser | kCoherence;
+    if ((flags & ~kKnown) != 0 || (flags & kCoherence) == kCoherence) {
+        return remember(hipErrorInvalidValue);
+    }
     return allocations().allocate(pointer, bytes, hipMemoryTypeHost, flags);
 }
 hipError_t ks_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {

@@ -23,6 +23,7 @@ template <class T> static KS_INLINE void __stcs(T *address, T value) { *address 
 // clock() is the C library's: processor time in microseconds. These two count finer.
 static KS_INLINE long long clock64() { return static_cast<long long>(__builtin_readcyclecounter()); }
 static KS_INLINE long long __clock64() { return clock64(); }
+static KS_INLINE long long __clock() { return clock64(); }
 static KS_INLINE long long wall_clock64() { return ks_wall_clock(); }
 
 static KS_INLINE void __nanosleep(unsigned) { __builtin_ia32_pause(); }

@@ -48,7 +48,7 @@ hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes);
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *bytes, hipDeviceptr_t pointer);
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *pointer);
 
-// The untyped forms behind the templates below.
+// The untyped forms behind the templates below, which take a pointer to a pointer of any type.
 hipError_t ks_malloc(void **pointer, size_t bytes);
 hipError_t ks_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
 hipError_t ks_host_malloc(void **pointer, size_t bytes, unsigned flags);
@@ -60,31 +60,50 @@ hipError_t ks_symbol_size(size_t *bytes, const void *symbol, size_t symbol_bytes
 }
 
 template <class T> static inline hipError_t hipMalloc(T **pointer, size_t bytes) {
-    return ks_malloc(reinterpret_cast<void **>(pointer), bytes);
+    return ks_malloc((void **)pointer, bytes);
 }
 template <class T> static inline hipError_t hipExtMallocWithFlags(T **pointer, size_t bytes, unsigned) {
-    return ks_malloc(reinterpret_cast<void **>(pointer), bytes);
+    return ks_malloc((void **)pointer, bytes);
 }
 template <class T> static inline hipError_t hipMallocAsync(T **pointer, size_t bytes, hipStream_t) {
-    return ks_malloc(reinterpret_cast<void **>(pointer), bytes);
+    return ks_malloc((void **)pointer, bytes);
 }
 template <class T>
 static inline hipError_t hipMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
-    return ks_malloc_pitch(reinterpret_cast<void **>(pointer), pitch, width, height);
+    return ks_malloc_pitch((void **)pointer, pitch, width, height);
 }
 template <class T>
 static inline hipError_t hipHostMalloc(T **pointer, size_t bytes, unsigned flags = hipHostMallocDefault) {
-    return ks_host_malloc(reinterpret_cast<void **>(pointer), bytes, flags);
+    return ks_host_malloc((void **)pointer, bytes, flags);
 }
 template <class T> static inline hipError_t hipHostAlloc(T **pointer, size_t bytes, unsigned flags) {
-    return ks_host_malloc(reinterpret_cast<void **>(pointer), bytes, flags);
+    return ks_host_malloc((void **)pointer, bytes, flags);
 }
 template <class T> static inline hipError_t hipMallocHost(T **pointer, size_t bytes) {
-    return ks_host_malloc(reinterpret_cast<void **>(pointer), bytes, hipHostMallocDefault);
+    return ks_host_malloc((void **)pointer, bytes, hipHostMallocDefault);
 }
 template <class T>
 static inline hipError_t hipMallocManaged(T **pointer, size_t bytes, unsigned flags = hipMemAttachGlobal) {
-    return ks_malloc_managed(reinterpret_cast<void **>(pointer), bytes, flags);
+    return ks_malloc_managed((void **)pointer, bytes, flags);
+}
+
+// The same for `NULL`, from which no template can tell a type.
+static inline hipError_t hipMalloc(void **pointer, size_t bytes) { return ks_malloc(pointer, bytes); }
+static inline hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t) { return ks_malloc(pointer, bytes); }
+static inline hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    return ks_malloc_pitch(pointer, pitch, width, height);
+}
+static inline hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned flags = hipHostMallocDefault) {
+    return ks_host_malloc(pointer, bytes, flags);
+}
+static inline hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    return ks_host_malloc(pointer, bytes, flags);
+}
+static inline hipError_t hipMallocHost(void **pointer, size_t bytes) {
+    return ks_host_malloc(pointer, bytes, hipHostMallocDefault);
+}
+static inline hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags = hipMemAttachGlobal) {
+    return ks_malloc_managed(pointer, bytes, flags);
 }
 
 namespace ks {
