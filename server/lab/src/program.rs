@@ -16,6 +16,7 @@ pub use compare::compare;
 pub use report::LaunchGroup;
 pub use time::time;
 
+use crate::clock::{Clock, Timed};
 use crate::sandbox::{self, Command, End, Limits, Policy, Run};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE_NOTE};
 use crate::workbench::Sampling;
@@ -53,6 +54,10 @@ pub struct Outcome {
     pub launches: Vec<LaunchGroup>,
     /// From start to end.
     pub wall: Duration,
+    /// Processor time of all its threads, the start of the program included.
+    pub processor: Duration,
+    /// How often another process took the processor away from it.
+    pub displaced: u64,
 }
 
 /// How many threads a run's kernels are spread over.
@@ -75,11 +80,19 @@ impl Threads {
         if alone * runs <= sampling.budget && alone * 2 <= options.limits.wall { Self::One } else { Self::All }
     }
 
-    /// What a figure is shown with.
-    fn device_note(self) -> String {
+    /// The clock to believe of what was timed. How long all threads together take does not follow from what they use.
+    fn clock(self, timed: Timed) -> Clock {
         match self {
-            Self::One => DEVICE_NOTE.into(),
-            Self::All => format!("{DEVICE_NOTE}; a long program, so on all threads"),
+            Self::One => Clock::to_believe(timed),
+            Self::All => Clock::Wall,
+        }
+    }
+
+    /// What a figure is shown with.
+    fn device_note(self, clock: Clock) -> String {
+        match self {
+            Self::One => clock.note(DEVICE_NOTE),
+            Self::All => clock.note(&format!("{DEVICE_NOTE}; a long program, so on all threads")),
         }
     }
 }
@@ -138,12 +151,14 @@ pub(crate) fn run_in(
     command.readable.push(program.source.folder().to_owned());
     command.readable.extend_from_slice(&options.readable);
     command.report = true;
-    judge(sandbox::run(&command, cancel)?, &options.limits)
+    let token = format!("{:032x}", rand::random::<u128>());
+    command.environment.push((sandbox::TOKEN_VARIABLE.into(), (&token).into()));
+    judge(sandbox::run(&command, cancel)?, &options.limits, &token)
 }
 
 /// A run's outcome, or what was wrong with it.
-fn judge(run: Run, limits: &Limits) -> Result<Outcome, LabError> {
-    let report = report::parse(&run.report);
+fn judge(run: Run, limits: &Limits, token: &str) -> Result<Outcome, LabError> {
+    let report = report::parse(&run.report, token);
     if let Some(failure) = run.failure(limits) {
         return Err(with_faults(failure, report.as_ref().map_or(&[], |report| &report.faults)).into());
     }
@@ -156,9 +171,14 @@ fn judge(run: Run, limits: &Limits) -> Result<Outcome, LabError> {
     }
     let faults: Vec<_> = report.faults.iter().map(ToString::to_string).collect();
     match run.end {
-        End::Status(0) if faults.is_empty() => {
-            Ok(Outcome { stdout: run.stdout, stderr: run.stderr, launches: report.launches, wall: run.wall })
-        }
+        End::Status(0) if faults.is_empty() => Ok(Outcome {
+            stdout: run.stdout,
+            stderr: run.stderr,
+            launches: report.launches,
+            wall: run.wall,
+            processor: run.processor,
+            displaced: run.displaced,
+        }),
         End::Status(0) => Err(Failure::Wrong { detail: faults.join("; ") }.into()),
         _ if report.faults.iter().any(report::Fault::is_out_of_memory) => {
             Err(Failure::Crashed { detail: faults.join("; ") }.into())
@@ -198,10 +218,12 @@ mod tests {
             stderr: stderr.into(),
             report: report.into(),
             wall: Duration::from_micros(10),
+            processor: Duration::from_micros(9),
+            displaced: 0,
             peak_memory: 0,
             peak_address_space: 0,
         };
-        judge(run, &Limits::new(Duration::from_secs(1), 1 << 30)).map_err(|error| error.to_string())
+        judge(run, &Limits::new(Duration::from_secs(1), 1 << 30), "secret").map_err(|error| error.to_string())
     }
 
     #[test]
@@ -215,8 +237,11 @@ mod tests {
                 block: [1; 3],
                 shared_bytes: 0,
                 nanoseconds: vec![kernels * 1_000_000],
+                processor_ns: vec![kernels * 1_000_000],
             }],
             wall: Duration::from_millis(wall),
+            processor: Duration::from_millis(wall),
+            displaced: 0,
         };
         let sampling = |seconds| Sampling {
             seed: 0,
@@ -231,9 +256,8 @@ mod tests {
         assert_eq!(chosen(outcome(6000, 1000), 1000), Threads::All);
     }
 
-    const LAUNCH: &str =
-        r#"{"launches":{"kernel":"k","grid":[1,1,1],"block":[64,1,1],"shared_bytes":0,"ns":[5000,6000]}}"#;
-    const FAULT: &str = r#"{"fault":{"kind":"crash","message":"invalid memory access","kernel":"k"}}"#;
+    const LAUNCH: &str = r#"secret {"launches":{"kernel":"k","grid":[1,1,1],"block":[64,1,1],"shared_bytes":0,"ns":[5000,6000],"processor_ns":[1,1]}}"#;
+    const FAULT: &str = r#"secret {"fault":{"kind":"crash","message":"invalid memory access","kernel":"k"}}"#;
 
     #[test]
     fn a_good_run_has_its_launches() {
@@ -250,7 +274,7 @@ mod tests {
             (End::Status(1), "", FAULT, "exit status 1 (in kernel k: invalid memory access)"),
             (End::Signal(11), "", FAULT, "crashed: in kernel k: invalid memory access; SIGSEGV"),
             (End::Status(0), "", "garbage", "refused: "),
-            (End::Signal(11), "", "{\"laun", "crashed: SIGSEGV"),
+            (End::Signal(11), "", "secret {\"laun", "crashed: SIGSEGV"),
             (End::Status(0), "", &LAUNCH.replace("5000", "50000"), "refused: it reported a launch that took longer"),
         ];
         for (end, stderr, report, expected) in cases {

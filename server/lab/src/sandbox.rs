@@ -42,6 +42,9 @@ use crate::{Cancel, LabError};
 /// Environment variable that tells a child the number of its report descriptor.
 pub const REPORT_VARIABLE: &str = "KS_REPORT_FD";
 
+/// Environment variable that tells a program of the HIP runtime the word that its report's lines start with.
+pub const TOKEN_VARIABLE: &str = "KS_REPORT_TOKEN";
+
 /// How much a child is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {

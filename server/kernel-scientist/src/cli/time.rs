@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lab::workbench::{Sampling, ShapeChoice};
-use lab::{Comparison, Failure, LabError, TimeReport, Verdict};
+use lab::{Clock, Comparison, Failure, LabError, TimeReport, Verdict};
 use serde::Serialize;
 
 use super::context::read_source;
@@ -38,6 +38,9 @@ pub struct TimeArgs {
 struct Answer<'a> {
     device: &'a str,
     device_note: &'a str,
+    /// What the kernels' times were taken by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<Clock>,
     correct: bool,
     kernels: Vec<KernelRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,6 +133,7 @@ fn report_failure(context: &Context, subject: &Subject, failure: Failure) -> Res
         context.print_json(&Answer {
             device: subject.workbench.device(),
             device_note: subject.workbench.device_note(),
+            clock: None,
             correct: false,
             kernels: Vec::new(),
             verdict: None,
@@ -147,6 +151,7 @@ fn answer<'a>(report: &'a TimeReport, comparison: Option<&'a Comparison>) -> Ans
     Answer {
         device: &report.device,
         device_note: &report.device_note,
+        clock: Some(Clock::of_note(&report.device_note)),
         correct: true,
         kernels: report
             .kernels

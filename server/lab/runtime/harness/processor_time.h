@@ -44,12 +44,15 @@ inline double read_clock_ns(clockid_t clock) {
     return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// The thread's time is read next to the code that is timed: before it last, after it first.
+// The thread's time is read next to the code that is timed: before it last, after it first. And before the process's:
+// under a limit on processor time (RLIMIT_CPU), Linux adds a thread's time to its process's only now and then, and a look at
+// the thread's own clock brings it up to date.
 inline ProcessorTime processor_time_before() {
     ProcessorTime time;
     rusage usage{};
     system_call(SYS_getrusage, RUSAGE_THREAD, &usage);
     time.displaced = usage.ru_nivcsw;
+    read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     time.process_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     time.thread_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return time;

@@ -10,7 +10,7 @@ bool reporting();
 /// What a launch took, in nanoseconds.
 struct LaunchTime {
     uint64_t wall;
-    uint64_t processor; ///< of its thread; with a pool, of all threads of the process
+    uint64_t processor; ///< of all threads of the process
 };
 /// Remembers what a launch took.
 void record_launch(const Launch &launch, LaunchTime time);

@@ -8,6 +8,7 @@ use rand::{Rng, SeedableRng};
 
 use super::output::Expected;
 use super::{Outcome, RunOptions, Threads, run_on};
+use crate::clock::{Clock, Timed, differ};
 use crate::statistics::{self, Pair};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE};
 use crate::workbench::Sampling;
@@ -19,28 +20,84 @@ const ENOUGH_PAIRS: usize = 8;
 /// Less time than this is never called moved out of the kernels: starting a process varies by about as much.
 const NOTICEABLE_NS: f64 = 5e6;
 
-/// One run of each: kernel time by kernel, and the whole time, in nanoseconds.
+/// One run of each version.
 struct Measured {
-    baseline: BTreeMap<String, f64>,
-    candidate: BTreeMap<String, f64>,
-    walls: Pair,
+    baseline: Times,
+    candidate: Times,
+}
+
+/// Times of one run, in nanoseconds: by the clock on the wall, and processor time.
+#[derive(Clone, Debug, Default)]
+struct Times {
+    /// Time of all launches of each kernel, whatever their configuration.
+    kernels: BTreeMap<String, [f64; 2]>,
+    /// Processor time of the whole program.
+    program_ns: f64,
+    displaced: u64,
+}
+
+impl Times {
+    fn of(outcome: &Outcome) -> Self {
+        let mut kernels: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+        for group in &outcome.launches {
+            let times = kernels.entry(group.name.clone()).or_default();
+            for (time, launches) in times.iter_mut().zip([&group.nanoseconds, &group.processor_ns]) {
+                *time += launches.iter().map(|&nanoseconds| nanoseconds as f64).sum::<f64>();
+            }
+        }
+        Self { kernels, program_ns: outcome.processor.as_secs_f64() * 1e9, displaced: outcome.displaced }
+    }
+
+    fn kernel(&self, name: &str, clock: Clock) -> Option<f64> {
+        self.kernels.get(name).map(|times| by(times, clock))
+    }
+
+    fn all_kernels(&self, clock: Clock) -> f64 {
+        self.kernels.values().map(|times| by(times, clock)).sum()
+    }
+}
+
+fn by(times: &[f64; 2], clock: Clock) -> f64 {
+    match clock {
+        Clock::Wall => times[0],
+        Clock::Processor => times[1],
+    }
 }
 
 impl Measured {
-    fn pair(&self, name: &str) -> Option<Pair> {
-        Some(Pair { baseline: *self.baseline.get(name)?, candidate: *self.candidate.get(name)? })
+    fn pair(&self, name: &str, clock: Clock) -> Option<Pair> {
+        Some(Pair { baseline: self.baseline.kernel(name, clock)?, candidate: self.candidate.kernel(name, clock)? })
     }
 
-    fn total(&self) -> Pair {
-        Pair { baseline: self.baseline.values().sum(), candidate: self.candidate.values().sum() }
+    fn total(&self, clock: Clock) -> Pair {
+        Pair { baseline: self.baseline.all_kernels(clock), candidate: self.candidate.all_kernels(clock) }
     }
 
-    /// How much less time the candidate spends in kernels, and how much more outside of them.
+    /// How much less processor time the candidate spends in kernels, and how much more outside of them.
     fn saved_and_moved(&self) -> (f64, f64) {
-        let kernels = self.total();
+        let kernels = self.total(Clock::Processor);
         let saved = kernels.baseline - kernels.candidate;
-        (saved, (self.walls.candidate - self.walls.baseline) + saved)
+        (saved, (self.candidate.program_ns - self.baseline.program_ns) + saved)
     }
+}
+
+/// The clock that the whole comparison goes by.
+fn clock(measured: &[Measured], threads: Threads) -> Clock {
+    let mut timed = Timed::default();
+    let mut undisturbed = [(0.0, 0.0); 2];
+    for pair in measured {
+        for (sum, times) in undisturbed.iter_mut().zip([&pair.baseline, &pair.candidate]) {
+            let (wall, processor) = (times.all_kernels(Clock::Wall), times.all_kernels(Clock::Processor));
+            timed.wall_ns += wall;
+            timed.processor_ns += processor;
+            timed.displaced = timed.displaced.saturating_add(times.displaced);
+            if times.displaced == 0 {
+                *sum = (sum.0 + wall, sum.1 + processor);
+            }
+        }
+    }
+    timed.differs_undisturbed = undisturbed.iter().any(|(wall, processor)| differ(*wall, *processor));
+    threads.clock(timed)
 }
 
 /// Runs both in turn, in random order within each pair, until the interval of the ratio of their whole kernel time is as
@@ -83,14 +140,10 @@ pub fn compare(
         let of_candidate = run_candidate(threads)?;
         let of_baseline = early.map_or_else(|| run_baseline(threads), Ok)?;
         check(&expected, &of_candidate)?;
-        measured.push(Measured {
-            baseline: kernel_times(&of_baseline),
-            candidate: kernel_times(&of_candidate),
-            walls: Pair { baseline: nanoseconds(of_baseline.wall), candidate: nanoseconds(of_candidate.wall) },
-        });
+        measured.push(Measured { baseline: Times::of(&of_baseline), candidate: Times::of(&of_candidate) });
 
-        let totals: Vec<_> = measured.iter().map(Measured::total).collect();
-        let narrow = statistics::speed(&totals).is_some_and(|speed| is_narrow(&speed, sampling.half_width));
+        let speed = statistics::speed(&totals(&measured, clock(&measured, threads)));
+        let narrow = speed.is_some_and(|speed| statistics::is_narrow(&speed, sampling.half_width));
         let spent = started.elapsed() + pair_started.elapsed() > sampling.budget;
         if spent || (measured.len() >= ENOUGH_PAIRS && narrow) {
             break;
@@ -103,15 +156,14 @@ pub fn compare(
 }
 
 fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Result<Comparison, LabError> {
-    let totals: Vec<_> = measured.iter().map(Measured::total).collect();
+    let clock = clock(measured, threads);
     // A positive time on both sides is what `speed` needs; the baseline launched, so the candidate did not.
-    let speed = statistics::speed(&totals).ok_or_else(no_launches)?;
-    let names =
-        measured.first().map(|measured| measured.baseline.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
-    let shapes = names.into_iter().filter_map(|name| of_kernel(&name, measured)).collect();
+    let speed = statistics::speed(&totals(measured, clock)).ok_or_else(no_launches)?;
+    let names = measured.first().map(|measured| measured.baseline.kernels.keys().cloned().collect::<Vec<_>>());
+    let shapes = names.unwrap_or_default().into_iter().filter_map(|name| of_kernel(&name, measured, clock)).collect();
     Ok(Comparison {
         device: DEVICE.into(),
-        device_note: threads.device_note(),
+        device_note: threads.device_note(clock),
         toolchain: cpu.toolchain(),
         seed,
         shapes,
@@ -120,9 +172,13 @@ fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Re
     })
 }
 
+fn totals(measured: &[Measured], clock: Clock) -> Vec<Pair> {
+    measured.iter().map(|measured| measured.total(clock)).collect()
+}
+
 /// The comparison of one kernel; `None` when only one of the two launches it.
-fn of_kernel(name: &str, measured: &[Measured]) -> Option<ShapeComparison> {
-    let pairs: Vec<_> = measured.iter().filter_map(|measured| measured.pair(name)).collect();
+fn of_kernel(name: &str, measured: &[Measured], clock: Clock) -> Option<ShapeComparison> {
+    let pairs: Vec<_> = measured.iter().filter_map(|measured| measured.pair(name, clock)).collect();
     let speed = statistics::speed(&pairs)?;
     Some(ShapeComparison {
         shape: name.to_owned(),
@@ -196,7 +252,7 @@ fn require_launches(outcome: &Outcome, program: &BuiltProgram) -> Result<(), Lab
 }
 
 /// Refuses a candidate whose kernels are faster because their work is done on the host, or because it reported other
-/// times than they took: on one thread, kernel time is part of the whole, so time that is saved must be missing there.
+/// times than they took: kernels' processor time is part of the program's, so time that is saved must be missing there.
 fn refuse_moved_work(measured: &[Measured]) -> Result<(), LabError> {
     let both: Vec<_> = measured.iter().map(Measured::saved_and_moved).collect();
     let median =
@@ -217,58 +273,54 @@ fn refuse_moved_work(measured: &[Measured]) -> Result<(), LabError> {
     Ok(())
 }
 
-fn nanoseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e9
-}
-
-/// Time of all launches of each kernel, whatever their configuration, in nanoseconds.
-fn kernel_times(outcome: &Outcome) -> BTreeMap<String, f64> {
-    let mut times = BTreeMap::new();
-    for group in &outcome.launches {
-        let sum: f64 = group.nanoseconds.iter().map(|&nanoseconds| nanoseconds as f64).sum();
-        *times.entry(group.name.clone()).or_default() += sum;
-    }
-    times
-}
-
-fn is_narrow(speed: &SpeedRatio, half_width: f64) -> bool {
-    (speed.high - speed.low) / 2.0 <= half_width * speed.ratio
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn times(kernels: &[(&str, [f64; 2])], program_ns: f64) -> Times {
+        let kernels = kernels.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect();
+        Times { kernels, program_ns, displaced: 0 }
+    }
+
     #[test]
     fn kernels_that_both_launch_are_paired_and_all_count_in_the_total() {
-        let times = |list: &[(&str, f64)]| list.iter().map(|(name, time)| ((*name).to_owned(), *time)).collect();
         let measured: Vec<_> = (0..8)
             .map(|i| {
-                let noise = 1.0 + f64::from(i) * 1e-4;
+                let same = |time: f64| [time * (1.0 + f64::from(i) * 1e-4); 2];
                 Measured {
-                    baseline: times(&[("both", 200.0 * noise), ("gone", 200.0)]),
-                    candidate: times(&[("both", 100.0), ("new", 100.0 * noise)]),
-                    walls: Pair { baseline: 1000.0, candidate: 800.0 },
+                    baseline: times(&[("both", same(200.0)), ("gone", [200.0; 2])], 1000.0),
+                    candidate: times(&[("both", [100.0; 2]), ("new", same(100.0))], 800.0),
                 }
             })
             .collect();
-        let totals: Vec<_> = measured.iter().map(Measured::total).collect();
-        assert!((statistics::speed(&totals).unwrap().ratio - 2.0).abs() < 0.01);
-        let both = of_kernel("both", &measured).unwrap();
+        assert!((statistics::speed(&totals(&measured, Clock::Wall)).unwrap().ratio - 2.0).abs() < 0.01);
+        let both = of_kernel("both", &measured, Clock::Wall).unwrap();
         assert_eq!((both.verdict, both.shape.as_str()), (Verdict::Faster, "both"));
-        assert!(of_kernel("gone", &measured).is_none());
-        assert_eq!(of_kernel("both", &measured[..1]).unwrap().verdict, Verdict::Inconclusive);
+        assert!(of_kernel("gone", &measured, Clock::Wall).is_none());
+        assert_eq!(of_kernel("both", &measured[..1], Clock::Wall).unwrap().verdict, Verdict::Inconclusive);
     }
+
+    #[test]
+    fn a_busy_machine_is_noticed_and_processor_time_taken() {
+        let run = |wall: f64, displaced| Times { displaced, ..times(&[("k", [wall, 100.0])], 200.0) };
+        let measured = |wall, displaced| vec![Measured { baseline: run(wall, displaced), candidate: run(100.0, 0) }];
+        assert_eq!(clock(&measured(150.0, 2), Threads::One), Clock::Processor);
+        assert_eq!(clock(&measured(150.0, 2), Threads::All), Clock::Wall);
+        // It was not displaced: the code itself waits.
+        assert_eq!(clock(&measured(150.0, 0), Threads::One), Clock::Wall);
+        assert_eq!(clock(&measured(100.5, 2), Threads::One), Clock::Wall);
+        assert_eq!(measured(150.0, 2)[0].total(Clock::Wall), Pair { baseline: 150.0, candidate: 100.0 });
+        assert_eq!(measured(150.0, 2)[0].total(Clock::Processor), Pair { baseline: 100.0, candidate: 100.0 });
+    }
+
     #[test]
     fn work_that_moved_to_the_host_is_refused() {
-        let measured = |kernels: f64, walls: &[f64]| -> Vec<Measured> {
-            let times = |time: f64| BTreeMap::from([("k".to_owned(), time * 1e6)]);
-            let of = |wall: &f64| Measured {
-                baseline: times(100.0),
-                candidate: times(kernels),
-                walls: Pair { baseline: 150e6, candidate: wall * 1e6 },
+        let measured = |kernels: f64, programs: &[f64]| -> Vec<Measured> {
+            let of = |program: &f64| Measured {
+                baseline: times(&[("k", [100e6; 2])], 150e6),
+                candidate: times(&[("k", [kernels * 1e6; 2])], program * 1e6),
             };
-            walls.iter().map(of).collect()
+            programs.iter().map(of).collect()
         };
         let cases = [
             ("honest", measured(10.0, &[60.0; 8]), false),

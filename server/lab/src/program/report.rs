@@ -19,6 +19,8 @@ pub struct LaunchGroup {
     /// Time of each launch in nanoseconds, in order.
     #[serde(rename = "ns")]
     pub nanoseconds: Vec<u64>,
+    /// Processor time of the process during each of them, in nanoseconds.
+    pub processor_ns: Vec<u64>,
 }
 
 impl LaunchGroup {
@@ -72,11 +74,12 @@ enum Line {
     Fault(Fault),
 }
 
-/// Reads a report. The error says what the program did, and reads on from "it": nobody but the runtime has business there.
-pub(super) fn parse(bytes: &[u8]) -> Result<Report, String> {
+/// Reads a report whose lines start with `token`, which only the runtime knows. The error says what the program did, and
+/// reads on from "it": nobody but the runtime has business there.
+pub(super) fn parse(bytes: &[u8], token: &str) -> Result<Report, String> {
     let mut report = Report::default();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
-        match serde_json::from_slice(line) {
+        match read(line, token) {
             Ok(Line::Launches(group)) => report.launches.push(group),
             Ok(Line::Fault(fault)) => report.faults.push(fault),
             Err(error) => {
@@ -92,44 +95,70 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Report, String> {
     Ok(report)
 }
 
+fn read(line: &[u8], token: &str) -> Result<Line, String> {
+    let after = |line, start: &str| <[u8]>::strip_prefix(line, start.as_bytes());
+    let body = after(line, token).and_then(|rest| after(rest, " ")).ok_or("the runtime did not write it")?;
+    match serde_json::from_slice(body) {
+        Ok(Line::Launches(group)) if group.processor_ns.len() != group.nanoseconds.len() => {
+            Err("its times do not belong together".into())
+        }
+        other => other.map_err(|error| error.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    const TOKEN: &str = "0123abcd";
+
+    fn parse_with_token(lines: &[&str]) -> Result<Report, String> {
+        parse(lines.iter().map(|line| format!("{TOKEN} {line}\n")).collect::<String>().as_bytes(), TOKEN)
+    }
+
+    const GROUP: &str = r#"{"launches":{"kernel":"k<float>","grid":[4,2,1],"block":[64,1,1],"shared_bytes":128,"ns":[7,8],"processor_ns":[6,7]}}"#;
+
     #[test]
     fn lines_are_read() {
-        let text = concat!(
-            r#"{"launches":{"kernel":"k<float>","grid":[4,2,1],"block":[64,1,1],"shared_bytes":128,"ns":[7,8]}}"#,
-            "\n\n",
-            r#"{"fault":{"kind":"launch","message":"kernel k: too much","kernel":"k"}}"#,
-        );
-        let report = parse(text.as_bytes()).unwrap();
+        let fault = r#"{"fault":{"kind":"launch","message":"kernel k: too much","kernel":"k"}}"#;
+        let report = parse_with_token(&[GROUP, fault]).unwrap();
         assert_eq!(report.launches[0].shape(), "grid 4x2x1 block 64x1x1 shared 128");
+        assert_eq!(report.launches[0].processor_ns, [6, 7]);
         assert_eq!(report.faults[0].to_string(), "kernel k: too much");
     }
 
     #[test]
     fn what_the_runtime_did_not_write_is_refused() {
+        let told = |answer: Result<Report, String>, text: &str| {
+            let error = answer.unwrap_err();
+            assert!(error.contains("only the runtime may report times"), "{text}: {error}");
+        };
+        let no_processor_time = GROUP.replace("[6,7]", "[6]");
         let cases = [
             "hello",
             r#"{"launches":{"kernel":"k"}}"#,
-            r#"{"launches":{"kernel":"k","grid":[1,1,1],"block":[1,1,1],"shared_bytes":0,"ns":[-5]}}"#,
-            r#"{"launches":{"kernel":"k","grid":[1,1,1],"block":[1,1,1],"shared_bytes":0,"ns":[0.5]}}"#,
+            &GROUP.replace("7,8", "-5,8"),
+            &GROUP.replace("7,8", "0.5,8"),
+            &no_processor_time,
             "{}",
             "[]",
         ];
         for text in cases {
-            let error = parse(text.as_bytes()).unwrap_err();
-            assert!(error.contains("only the runtime may report times"), "{text}: {error}");
+            told(parse_with_token(&[text]), text);
+        }
+        // Well-formed, by somebody who does not know the token.
+        for text in [GROUP.to_owned(), format!(" {GROUP}"), format!("0123abcc {GROUP}"), format!("{TOKEN}{GROUP}")] {
+            told(parse(text.as_bytes(), TOKEN), &text);
         }
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-            let _ = parse(&bytes);
+            let _ = parse(&bytes, TOKEN);
+            let _ = parse(&[b"0123abcd ", &bytes[..]].concat(), TOKEN);
         }
     }
 }

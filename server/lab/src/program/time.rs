@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::report::LaunchGroup;
 use super::{Outcome, RunOptions, Threads, run, run_on};
+use crate::clock::{Clock, Timed, differ};
 use crate::statistics;
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE};
 use crate::workbench::Sampling;
@@ -17,26 +18,79 @@ const ENOUGH_RUNS: usize = 5;
 struct Series {
     name: String,
     shape: String,
-    runs: Vec<Vec<u64>>,
+    /// Nanoseconds by the clock on the wall.
+    wall: Vec<Vec<u64>>,
+    /// Processor time, in nanoseconds.
+    processor: Vec<Vec<u64>>,
 }
 
 impl Series {
     /// One sample a run, its median, where there are enough runs; every launch otherwise. The first launch of a run pays
     /// for touching fresh memory and is left out where there are more than two.
-    fn samples(&self) -> Vec<f64> {
+    fn samples(&self, clock: Clock) -> Vec<f64> {
+        let runs = match clock {
+            Clock::Wall => &self.wall,
+            Clock::Processor => &self.processor,
+        };
         let warm = |run: &Vec<u64>| -> Vec<f64> {
             let skipped = usize::from(run.len() > 2);
             run[skipped..].iter().map(|&nanoseconds| nanoseconds as f64).collect()
         };
-        if self.runs.len() >= ENOUGH_RUNS {
-            self.runs.iter().filter_map(|run| statistics::median(&warm(run))).collect()
+        if runs.len() >= ENOUGH_RUNS {
+            runs.iter().filter_map(|run| statistics::median(&warm(run))).collect()
         } else {
-            self.runs.iter().flat_map(warm).collect()
+            runs.iter().flat_map(warm).collect()
         }
     }
 
-    fn figure(&self) -> Option<Figure> {
-        statistics::figure(self.samples())
+    fn figure(&self, clock: Clock) -> Option<Figure> {
+        statistics::figure(self.samples(clock))
+    }
+}
+
+/// Everything that was timed.
+#[derive(Default)]
+struct Record {
+    series: Vec<Series>,
+    timed: Timed,
+    runs: usize,
+    /// Kernel time of runs in which no other process had a processor of theirs, by both clocks.
+    undisturbed: (f64, f64),
+}
+
+impl Record {
+    fn add(&mut self, outcome: &Outcome) {
+        self.runs += 1;
+        let (mut wall, mut processor) = (0.0, 0.0);
+        for group in &outcome.launches {
+            wall += group.nanoseconds.iter().sum::<u64>() as f64;
+            processor += group.processor_ns.iter().sum::<u64>() as f64;
+            self.add_group(group);
+        }
+        self.timed.wall_ns += wall;
+        self.timed.processor_ns += processor;
+        self.timed.displaced = self.timed.displaced.saturating_add(outcome.displaced);
+        if outcome.displaced == 0 {
+            self.undisturbed = (self.undisturbed.0 + wall, self.undisturbed.1 + processor);
+        }
+        self.timed.differs_undisturbed = differ(self.undisturbed.0, self.undisturbed.1);
+    }
+
+    fn add_group(&mut self, group: &LaunchGroup) {
+        let (name, shape) = (&group.name, group.shape());
+        let known = self.series.iter().position(|series| series.name == *name && series.shape == shape);
+        let place = known.unwrap_or_else(|| {
+            let (wall, processor) = (Vec::new(), Vec::new());
+            self.series.push(Series { name: name.clone(), shape, wall, processor });
+            self.series.len() - 1
+        });
+        self.series[place].wall.push(group.nanoseconds.clone());
+        self.series[place].processor.push(group.processor_ns.clone());
+    }
+
+    fn is_narrow(&self, clock: Clock, half_width: f64) -> bool {
+        let narrow = |series: &Series| series.figure(clock).is_some_and(|figure| is_narrow(&figure, half_width));
+        self.series.iter().all(narrow)
     }
 }
 
@@ -60,42 +114,30 @@ pub fn time(
         )));
     }
     let threads = Threads::for_timing(&first, ENOUGH_RUNS as u32, options, sampling);
-    let mut series = Vec::new();
+    let mut record = Record::default();
     let mut longest = first.wall;
-    let mut runs = 0;
     if threads == Threads::All {
-        record(&mut series, &first.launches);
-        runs = 1;
+        record.add(&first);
     }
-    let narrow = |series: &Series| series.figure().is_some_and(|figure| is_narrow(&figure, sampling.half_width));
-    while runs == 0
-        || (started.elapsed() + longest <= sampling.budget && (runs < ENOUGH_RUNS || !series.iter().all(narrow)))
+    while record.runs == 0
+        || (started.elapsed() + longest <= sampling.budget
+            && (record.runs < ENOUGH_RUNS || !record.is_narrow(threads.clock(record.timed), sampling.half_width)))
     {
         let outcome = run_on(threads, cpu, program, options, cancel)?;
-        record(&mut series, &outcome.launches);
+        record.add(&outcome);
         longest = longest.max(outcome.wall);
-        runs += 1;
     }
+    let clock = threads.clock(record.timed);
     let timing = |series: &Series| {
-        Some(KernelTiming { name: series.name.clone(), shape: series.shape.clone(), figure: series.figure()? })
+        Some(KernelTiming { name: series.name.clone(), shape: series.shape.clone(), figure: series.figure(clock)? })
     };
     Ok(TimeReport {
         device: DEVICE.into(),
-        device_note: threads.device_note(),
+        device_note: threads.device_note(clock),
         toolchain: cpu.toolchain(),
-        kernels: series.iter().filter_map(timing).collect(),
+        kernels: record.series.iter().filter_map(timing).collect(),
         output: printed(first),
     })
-}
-
-fn record(series: &mut Vec<Series>, launches: &[LaunchGroup]) {
-    for group in launches {
-        let (name, shape) = (&group.name, group.shape());
-        match series.iter_mut().find(|series| series.name == *name && series.shape == shape) {
-            Some(series) => series.runs.push(group.nanoseconds.clone()),
-            None => series.push(Series { name: name.clone(), shape, runs: vec![group.nanoseconds.clone()] }),
-        }
-    }
 }
 
 fn printed(outcome: Outcome) -> String {
@@ -112,9 +154,15 @@ mod tests {
 
     #[test]
     fn few_runs_give_every_launch_and_many_one_each() {
-        let series = |runs: Vec<Vec<u64>>| Series { name: "k".into(), shape: "s".into(), runs };
-        assert_eq!(series(vec![vec![90, 10, 20], vec![30]]).samples(), [10.0, 20.0, 30.0]);
-        assert_eq!(series(vec![vec![90, 10, 20]; 5]).samples(), [15.0; 5]);
-        assert_eq!(series(vec![vec![4, 6]; 5]).samples(), [5.0; 5]);
+        let samples = |wall: Vec<Vec<u64>>| {
+            let processor = wall.iter().map(|run| run.iter().map(|time| time / 2).collect()).collect();
+            let series = Series { name: "k".into(), shape: "s".into(), wall, processor };
+            let halves: Vec<f64> = series.samples(Clock::Wall).iter().map(|time| time / 2.0).collect();
+            assert_eq!(series.samples(Clock::Processor), halves);
+            series.samples(Clock::Wall)
+        };
+        assert_eq!(samples(vec![vec![90, 10, 20], vec![30]]), [10.0, 20.0, 30.0]);
+        assert_eq!(samples(vec![vec![90, 10, 20]; 5]), [15.0; 5]);
+        assert_eq!(samples(vec![vec![4, 6]; 5]), [5.0; 5]);
     }
 }

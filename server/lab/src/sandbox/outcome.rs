@@ -33,6 +33,10 @@ pub struct Run {
     pub report: Vec<u8>,
     /// From start to end.
     pub wall: Duration,
+    /// Processor time of all its threads, the start of the program included.
+    pub processor: Duration,
+    /// How often another process took the processor away from one of its threads.
+    pub displaced: u64,
     /// The most resident memory seen, in bytes; looked at every few milliseconds, so 0 for a run that is shorter.
     pub peak_memory: u64,
     /// The most address space seen, in bytes.
@@ -115,6 +119,8 @@ mod tests {
             stderr: stderr.into(),
             report: Vec::new(),
             wall: Duration::ZERO,
+            processor: Duration::ZERO,
+            displaced: 0,
             peak_memory: 0,
             peak_address_space: 0,
         }

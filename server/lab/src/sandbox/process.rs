@@ -1,6 +1,7 @@
 //! What `/proc` says about processes, and the end of a group.
 
 use std::fs;
+use std::time::Duration;
 
 /// Memory and threads of a process at one moment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,19 +65,43 @@ pub(super) fn has_ended(pid: libc::pid_t) -> bool {
     }
 }
 
-/// Reaps the child and returns its wait status.
-pub(super) fn reap(pid: libc::pid_t) -> std::io::Result<libc::c_int> {
+/// What is left of a child that was reaped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reaped {
+    /// The wait status.
+    pub status: libc::c_int,
+    /// Processor time of all its threads, in user mode and in the kernel.
+    pub processor: Duration,
+    /// How often another process took the processor away from one of its threads.
+    pub displaced: u64,
+}
+
+/// Reaps the child.
+pub(super) fn reap(pid: libc::pid_t) -> std::io::Result<Reaped> {
     let mut status = 0;
     loop {
-        // SAFETY: `status` outlives the call.
-        if unsafe { libc::waitpid(pid, &mut status, 0) } == pid {
-            return Ok(status);
+        // SAFETY: rusage is plain data, valid when zeroed; `status` and `usage` outlive the call.
+        let (reaped, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::wait4(pid, &mut status, 0, &mut usage), usage)
+        };
+        if reaped == pid {
+            return Ok(Reaped {
+                status,
+                processor: duration(usage.ru_utime) + duration(usage.ru_stime),
+                displaced: u64::try_from(usage.ru_nivcsw).unwrap_or(0),
+            });
         }
         let error = std::io::Error::last_os_error();
         if error.kind() != std::io::ErrorKind::Interrupted {
             return Err(error);
         }
     }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    let part = |value| u64::try_from(value).unwrap_or(0);
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_micros(part(time.tv_usec))
 }
 
 #[cfg(test)]

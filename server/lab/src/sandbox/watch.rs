@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::listener::Listener;
 use super::outcome::{End, Run};
-use super::process::{self, Usage};
+use super::process::{self, Reaped, Usage};
 use super::{Command, Policy};
 use crate::{Cancel, LabError};
 
@@ -115,11 +115,11 @@ impl<'a> Watch<'a> {
                 break None;
             }
         };
-        let status = self.kill_and_reap().map_err(LabError::io("waiting for", &self.command.program))?;
+        let reaped = self.kill_and_reap().map_err(LabError::io("waiting for", &self.command.program))?;
         let wall = self.started.elapsed();
         // What was in the pipes at its end; nobody is left to write more.
         let forced = forced.or(self.read_streams());
-        let status = ExitStatus::from_raw(status);
+        let status = ExitStatus::from_raw(reaped.status);
         let end = match (forced, status.code(), status.signal()) {
             (Some(end), ..) => end,
             (None, Some(code), _) => End::Status(code),
@@ -136,6 +136,8 @@ impl<'a> Watch<'a> {
             stderr: text(&mut self.stderr),
             report: std::mem::take(&mut self.report.bytes),
             wall,
+            processor: reaped.processor,
+            displaced: reaped.displaced,
             peak_memory: self.peak.resident,
             peak_address_space: self.peak.address_space,
         })
@@ -220,7 +222,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Kills what is left of the group, then reaps its leader: while it is a zombie, its number belongs to nobody else.
-    fn kill_and_reap(&mut self) -> io::Result<libc::c_int> {
+    fn kill_and_reap(&mut self) -> io::Result<Reaped> {
         process::kill_group(self.child);
         self.reaped = true;
         process::reap(self.child)
