@@ -28,7 +28,7 @@ struct __half2_raw {
 namespace ks {
 
 template <class T>
-inline constexpr bool kIsNumber = std::is_arithmetic_v<std::remove_cv_t<T>> || std::is_same_v<T, _Float16>;
+inline constexpr bool kIsNumber = __is_arithmetic(std::remove_cv_t<T>) || std::is_same_v<T, _Float16>;
 
 } // namespace ks
 

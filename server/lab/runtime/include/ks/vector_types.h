@@ -4,27 +4,27 @@
 #include <ks/qualifiers.h>
 #include <type_traits>
 
-namespace ks {
+/// The elements, by name and as a vector of the compiler. Two and four are aligned to their whole size, as on AMD devices;
+/// three are packed. Libraries specialise this for more elements and for types of their own, then with `data` alone.
+template <class T, unsigned n> struct HIP_vector_base;
+#define KS_VECTOR_BASE(COUNT, ALIGNMENT, NATIVE, ...)                                                                  \
+    template <class T> struct ALIGNMENT HIP_vector_base<T, COUNT> {                                                    \
+        typedef NATIVE;                                                                                                \
+        union {                                                                                                        \
+            struct {                                                                                                   \
+                T __VA_ARGS__;                                                                                         \
+            };                                                                                                         \
+            Native_vec_ data;                                                                                          \
+        };                                                                                                             \
+    };
+KS_VECTOR_BASE(1, , T Native_vec_ __attribute__((ext_vector_type(1))), x)
+KS_VECTOR_BASE(2, alignas(2 * sizeof(T)), T Native_vec_ __attribute__((ext_vector_type(2))), x, y)
+KS_VECTOR_BASE(3, , T Native_vec_[3], x, y, z)
+KS_VECTOR_BASE(4, alignas(4 * sizeof(T)), T Native_vec_ __attribute__((ext_vector_type(4))), x, y, z, w)
+#undef KS_VECTOR_BASE
 
-/// The elements. Two and four are aligned to their whole size, as on AMD devices; three are packed.
-template <class T, unsigned n> struct Elements;
-template <class T> struct Elements<T, 1> {
-    T x;
-};
-template <class T> struct alignas(2 * sizeof(T)) Elements<T, 2> {
-    T x, y;
-};
-template <class T> struct Elements<T, 3> {
-    T x, y, z;
-};
-template <class T> struct alignas(4 * sizeof(T)) Elements<T, 4> {
-    T x, y, z, w;
-};
-
-} // namespace ks
-
-template <class T, unsigned n> struct HIP_vector_type : ::ks::Elements<T, n> {
-    using Base = ::ks::Elements<T, n>;
+template <class T, unsigned n> struct HIP_vector_type : HIP_vector_base<T, n> {
+    using Base = HIP_vector_base<T, n>;
     using value_type = T;
 
     HIP_vector_type() = default;
@@ -46,14 +46,14 @@ template <class T, unsigned n> struct HIP_vector_type : ::ks::Elements<T, n> {
     constexpr HIP_vector_type operator~() const {
         return map(*this, [](T a) { return static_cast<T>(~a); });
     }
-    constexpr HIP_vector_type &operator++() { return *this = zip(*this, one(), [](T a, T b) { return T(a + b); }); }
-    constexpr HIP_vector_type &operator--() { return *this = zip(*this, one(), [](T a, T b) { return T(a - b); }); }
-    constexpr HIP_vector_type operator++(int) {
+    HIP_vector_type &operator++() noexcept { return *this = zip(*this, one(), [](T a, T b) { return T(a + b); }); }
+    HIP_vector_type &operator--() noexcept { return *this = zip(*this, one(), [](T a, T b) { return T(a - b); }); }
+    HIP_vector_type operator++(int) {
         const HIP_vector_type before = *this;
         ++*this;
         return before;
     }
-    constexpr HIP_vector_type operator--(int) {
+    HIP_vector_type operator--(int) {
         const HIP_vector_type before = *this;
         --*this;
         return before;
@@ -62,27 +62,39 @@ template <class T, unsigned n> struct HIP_vector_type : ::ks::Elements<T, n> {
     /// All elements `value`; also for one element, where the constructor means something else.
     static constexpr HIP_vector_type broadcast(T value) {
         HIP_vector_type v{};
-        v.x = value;
-        if constexpr (n > 1) v.y = value;
-        if constexpr (n > 2) v.z = value;
-        if constexpr (n > 3) v.w = value;
+        if constexpr (n > 4) {
+            for (unsigned i = 0; i < n; ++i) v.data[i] = value;
+        } else {
+            v.x = value;
+            if constexpr (n > 1) v.y = value;
+            if constexpr (n > 2) v.z = value;
+            if constexpr (n > 3) v.w = value;
+        }
         return v;
     }
     template <class F> static KS_INLINE constexpr HIP_vector_type map(const HIP_vector_type &a, F f) {
         HIP_vector_type v{};
-        v.x = f(a.x);
-        if constexpr (n > 1) v.y = f(a.y);
-        if constexpr (n > 2) v.z = f(a.z);
-        if constexpr (n > 3) v.w = f(a.w);
+        if constexpr (n > 4) {
+            for (unsigned i = 0; i < n; ++i) v.data[i] = f(a.data[i]);
+        } else {
+            v.x = f(a.x);
+            if constexpr (n > 1) v.y = f(a.y);
+            if constexpr (n > 2) v.z = f(a.z);
+            if constexpr (n > 3) v.w = f(a.w);
+        }
         return v;
     }
     template <class F>
     static KS_INLINE constexpr HIP_vector_type zip(const HIP_vector_type &a, const HIP_vector_type &b, F f) {
         HIP_vector_type v{};
-        v.x = f(a.x, b.x);
-        if constexpr (n > 1) v.y = f(a.y, b.y);
-        if constexpr (n > 2) v.z = f(a.z, b.z);
-        if constexpr (n > 3) v.w = f(a.w, b.w);
+        if constexpr (n > 4) {
+            for (unsigned i = 0; i < n; ++i) v.data[i] = f(a.data[i], b.data[i]);
+        } else {
+            v.x = f(a.x, b.x);
+            if constexpr (n > 1) v.y = f(a.y, b.y);
+            if constexpr (n > 2) v.z = f(a.z, b.z);
+            if constexpr (n > 3) v.w = f(a.w, b.w);
+        }
         return v;
     }
 
@@ -92,11 +104,18 @@ template <class T, unsigned n> struct HIP_vector_type : ::ks::Elements<T, n> {
 
 template <class T, unsigned n>
 constexpr bool operator==(const HIP_vector_type<T, n> &a, const HIP_vector_type<T, n> &b) {
-    bool same = a.x == b.x;
-    if constexpr (n > 1) same = same && a.y == b.y;
-    if constexpr (n > 2) same = same && a.z == b.z;
-    if constexpr (n > 3) same = same && a.w == b.w;
-    return same;
+    if constexpr (n > 4) {
+        for (unsigned i = 0; i < n; ++i) {
+            if (!(a.data[i] == b.data[i])) return false;
+        }
+        return true;
+    } else {
+        bool same = a.x == b.x;
+        if constexpr (n > 1) same = same && a.y == b.y;
+        if constexpr (n > 2) same = same && a.z == b.z;
+        if constexpr (n > 3) same = same && a.w == b.w;
+        return same;
+    }
 }
 template <class T, unsigned n>
 constexpr bool operator!=(const HIP_vector_type<T, n> &a, const HIP_vector_type<T, n> &b) {

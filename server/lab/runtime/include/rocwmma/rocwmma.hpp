@@ -7,7 +7,15 @@
 #ifndef __gfx942__
 #define __gfx942__ 1
 #endif
+// Its operators for __half are for the host, beside HIP's for the device. Host and device are one here, where the two would
+// be ambiguous: it is told to leave __half out (its hfloat16_t). Its float16_t is there.
+#ifdef HIP_NO_HALF
 #include_next <rocwmma/rocwmma.hpp>
+#else
+#define HIP_NO_HALF
+#include_next <rocwmma/rocwmma.hpp>
+#undef HIP_NO_HALF
+#endif
 #else
 #error "rocWMMA's headers are not in the include path: name the folder that holds rocwmma/rocwmma.hpp, it needs no library"
 #endif
