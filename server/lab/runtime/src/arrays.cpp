@@ -219,5 +219,20 @@ hipError_t hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_const_t array)
     *desc = array->format.descriptor();
     return hipSuccess;
 }
+
+hipError_t hipMallocMipmappedArray(hipMipmappedArray_t *, const hipChannelFormatDesc *, hipExtent, unsigned, unsigned) {
+    return remember(hipErrorNotSupported);
+}
+hipError_t hipFreeMipmappedArray(hipMipmappedArray_t) { return remember(hipErrorNotSupported); }
+hipError_t hipGetMipmappedArrayLevel(hipArray_t *, hipMipmappedArray_const_t, unsigned) {
+    return remember(hipErrorNotSupported);
+}
+hipError_t hipMipmappedArrayCreate(hipMipmappedArray_t *, HIP_ARRAY3D_DESCRIPTOR *, unsigned) {
+    return remember(hipErrorNotSupported);
+}
+hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t) { return remember(hipErrorNotSupported); }
+hipError_t hipMipmappedArrayGetLevel(hipArray_t *, hipMipmappedArray_t, unsigned) {
+    return remember(hipErrorNotSupported);
+}
 }
 #pragma GCC visibility pop

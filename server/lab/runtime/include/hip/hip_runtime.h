@@ -29,6 +29,7 @@
 #include <ks/launch.h>
 #include <ks/libraries.h>
 #include <ks/shared.h>
+#include <ks/std_math.h>
 #include <ks/synchronize.h>
 #include <ks/textures.h>
 #include <ks/vector_types.h>

@@ -19,6 +19,15 @@ hipError_t hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR *descriptor, hipArray_t ar
 hipError_t hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR *descriptor, hipArray_t array);
 hipError_t hipGetChannelDesc(hipChannelFormatDesc *desc, hipArray_const_t array);
 
+// Mipmapped arrays: hipErrorNotSupported from each, as from AMD's runtime on Linux.
+hipError_t hipMallocMipmappedArray(hipMipmappedArray_t *array, const hipChannelFormatDesc *desc, hipExtent extent,
+                                   unsigned levels, unsigned flags = 0);
+hipError_t hipFreeMipmappedArray(hipMipmappedArray_t array);
+hipError_t hipGetMipmappedArrayLevel(hipArray_t *level, hipMipmappedArray_const_t array, unsigned index);
+hipError_t hipMipmappedArrayCreate(hipMipmappedArray_t *array, HIP_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels);
+hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t array);
+hipError_t hipMipmappedArrayGetLevel(hipArray_t *level, hipMipmappedArray_t array, unsigned index);
+
 // Offsets in x, widths and counts are bytes; offsets in y and heights are rows.
 hipError_t hipMemcpy2DToArray(hipArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                               size_t height, hipMemcpyKind kind);

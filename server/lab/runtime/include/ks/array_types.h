@@ -6,6 +6,9 @@
 /// Where an array's elements are is not told: copies and textures get at them.
 typedef struct hipArray *hipArray_t;
 typedef const struct hipArray *hipArray_const_t;
+/// There are none: see hipMallocMipmappedArray.
+typedef struct hipMipmappedArray *hipMipmappedArray_t;
+typedef const struct hipMipmappedArray *hipMipmappedArray_const_t;
 
 enum hipChannelFormatKind {
     hipChannelFormatKindSigned = 0,

@@ -62,15 +62,6 @@ KS_REFUSE(hipBindTextureToMipmappedArray, KS_REFERENCES)
 KS_REFUSE(hipUnbindTexture, KS_REFERENCES)
 KS_REFUSE(hipGetTextureReference, KS_REFERENCES)
 
-#define KS_MIPMAPS "mipmapped arrays"
-KS_REFUSE_TYPE(hipMipmappedArray_t, KS_MIPMAPS)
-KS_REFUSE(hipMallocMipmappedArray, KS_MIPMAPS)
-KS_REFUSE(hipFreeMipmappedArray, KS_MIPMAPS)
-KS_REFUSE(hipGetMipmappedArrayLevel, KS_MIPMAPS)
-KS_REFUSE(hipMipmappedArrayCreate, KS_MIPMAPS)
-KS_REFUSE(hipMipmappedArrayDestroy, KS_MIPMAPS)
-KS_REFUSE(hipMipmappedArrayGetLevel, KS_MIPMAPS)
-
 #define KS_CUBE_MAPS "cube maps"
 KS_REFUSE_VALUE(texCubemap, KS_CUBE_MAPS)
 KS_REFUSE_VALUE(texCubemapLod, KS_CUBE_MAPS)

@@ -16,7 +16,7 @@ typedef struct __hip_surface *hipSurfaceObject_t;
 
 enum hipResourceType {
     hipResourceTypeArray = 0,
-    hipResourceTypeMipmappedArray = 1, ///< refused when a texture is created
+    hipResourceTypeMipmappedArray = 1, ///< hipErrorNotSupported when a texture is created
     hipResourceTypeLinear = 2,
     hipResourceTypePitch2D = 3,
 };
@@ -38,7 +38,7 @@ struct hipResourceDesc {
             hipArray_t array;
         } array;
         struct {
-            void *mipmap;
+            hipMipmappedArray_t mipmap;
         } mipmap;
         struct {
             void *devPtr;
@@ -66,7 +66,7 @@ struct hipTextureDesc {
     float minMipmapLevelClamp, maxMipmapLevelClamp;
 };
 enum hipResourceViewFormat { hipResViewFormatNone = 0 };
-/// A view that changes nothing; others are refused when a texture is created.
+/// A view that changes nothing; others are hipErrorNotSupported when a texture is created.
 struct hipResourceViewDesc {
     hipResourceViewFormat format;
     size_t width, height, depth;
