@@ -62,6 +62,8 @@ pub struct Kernel {
     pub fingerprint: Fingerprint,
     /// It, or a function that it can reach, may synchronise or exchange values between work-items.
     pub synchronises: bool,
+    /// All that it can wait at are `__syncthreads();` in its own body: nothing that it calls waits or exchanges.
+    pub waits_at_own_barriers: bool,
     /// The closing brace was found: `false` in text under edit.
     pub complete: bool,
 }
@@ -200,6 +202,7 @@ pub(crate) fn kernel(
         loops: loops(code, lines, body_tokens, constants),
         fingerprint: Fingerprint::default(),
         synchronises: true,
+        waits_at_own_barriers: false,
         complete: close.is_some(),
         range,
         name_range,

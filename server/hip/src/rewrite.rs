@@ -7,8 +7,10 @@ use tree_sitter::Node;
 use crate::syntax::Syntax;
 
 mod cpu;
+mod split;
 
-pub use cpu::{CpuSource, cpu, cpu_with};
+pub use cpu::{Barriers, CpuSource, cpu, cpu_with, why_on_fibers};
+pub use split::Refusal;
 
 /// Replaces bytes of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,6 +14,9 @@ use crate::lines::Lines;
 use crate::loops::{LoopKind, loops};
 use crate::params::template_params;
 
+/// The barrier that a kernel can be split at.
+pub(crate) const BARRIER: &str = "__syncthreads";
+
 /// What one part of the file does, whoever uses it.
 #[derive(Clone, Copy, Default)]
 struct Conduct {
@@ -54,6 +57,22 @@ impl<'a> Judge<'a> {
         waits_on_calls && atomics_elsewhere
     }
 
+    /// Whether all that the kernel at item `index` can wait at are statements `__syncthreads();` of its own.
+    pub fn waits_at_own_barriers(&mut self, index: usize, closure: &BTreeSet<Part>) -> bool {
+        if !self.uses.parts_of(BARRIER).is_empty() {
+            return false;
+        }
+        let own = self.without_barriers(index);
+        let others = closure.iter().filter(|&&part| part != Part::Item(index));
+        let (mut has_atomics, mut synchronises) = (false, own.synchronises);
+        for &part in others {
+            let conduct = self.conduct(part);
+            has_atomics |= conduct.has_atomics;
+            synchronises |= conduct.synchronises || conduct.waits_on_calls;
+        }
+        !(synchronises || own.waits_on_calls && has_atomics)
+    }
+
     fn conduct(&mut self, part: Part) -> Conduct {
         if let Some(known) = self.known.get(&part) {
             return *known;
@@ -83,7 +102,29 @@ impl<'a> Judge<'a> {
         if item.kind == ItemKind::Function && !may_run_on_device(code, item) {
             return Conduct::default();
         }
-        let tokens = without_host_methods(code, items, self.uses, Part::Item(index), item);
+        self.of_tokens(index, without_host_methods(code, items, self.uses, Part::Item(index), item))
+    }
+
+    /// The kernel at item `index` as it would be without its statements `__syncthreads();`.
+    fn without_barriers(&self, index: usize) -> Conduct {
+        let word = |token: &Token| token.text(&self.code.text);
+        let tokens = self.uses.tokens(Part::Item(index));
+        let mut kept = Vec::with_capacity(tokens.len());
+        let mut at = 0;
+        while at < tokens.len() {
+            if tokens[at..].iter().map(word).take(4).eq([BARRIER, "(", ")", ";"]) {
+                at += 4;
+            } else {
+                kept.push(tokens[at]);
+                at += 1;
+            }
+        }
+        self.of_tokens(index, kept)
+    }
+
+    fn of_tokens(&self, index: usize, tokens: Vec<Token>) -> Conduct {
+        let (code, items) = (self.code, self.items);
+        let item = &items[index];
         let view = View::new(code, self.uses, tokens, type_parameters(code, items, item));
         let spin = spinning(code, self.lines, item, self.uses);
         Conduct {

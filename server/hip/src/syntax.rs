@@ -183,6 +183,7 @@ impl Facts {
                 let closure = uses.closure(index);
                 kernel.fingerprint = uses.fingerprint(index, &closure);
                 kernel.synchronises = judge.synchronises(index, &closure);
+                kernel.waits_at_own_barriers = kernel.synchronises && judge.waits_at_own_barriers(index, &closure);
                 kernels.push(kernel);
             }
             functions.extend(kernels::function(code, lines, &ends, item));

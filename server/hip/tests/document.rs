@@ -86,7 +86,7 @@ fn read_all(syntax: &Syntax) {
     syntax.launches().iter().for_each(|launch| inside(&launch.range));
     syntax.constants().iter().for_each(|constant| inside(&constant.value_range));
     assert_eq!(syntax.shadow().len(), syntax.text().len());
-    let rewritten = rewrite::cpu(syntax);
+    let rewritten = rewrite::cpu(syntax, rewrite::Barriers::Split);
     assert_eq!(rewritten.text.matches('\n').count(), syntax.text().matches('\n').count());
     for at in (0..=rewritten.text.len()).step_by(7) {
         assert!(rewritten.original_offset(at) <= syntax.text().len());

@@ -14,7 +14,7 @@ fn read(name: &str, text: String) {
             assert!(kernel.range.end <= syntax.text().len());
         }
         syntax.constants();
-        rewrite::cpu(&syntax);
+        rewrite::cpu(&syntax, rewrite::Barriers::Split);
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap().join().unwrap();
     // Unoptimised code on a busy machine: generous, but far below what quadratic time would take.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use hip_syntax::Syntax;
-use hip_syntax::rewrite::{self, Edit, EditError};
+use hip_syntax::rewrite::{self, Barriers, Edit, EditError};
 
 #[test]
 fn edits_apply_in_order_and_refuse_overlap() {
@@ -27,12 +27,12 @@ fn a_rewrite_that_breaks_the_text_is_refused() {
 }
 
 const KERNELS: &str = "template <class T, int N = 1> __global__ void loop(T* a) { a[threadIdx.x] = 1; }\n\
-    __global__ void fiber(int* a) { __syncthreads(); }\nnamespace n { __global__ void inner() {} }\n";
+    __global__ void fiber(int* a) { __syncwarp(); }\nnamespace n { __global__ void inner() {} }\n";
 
 /// Rewrites `code` after the kernels and compares.
 fn check(code: &str, expect: &str) {
     let text = format!("{KERNELS}{code}");
-    let rewritten = rewrite::cpu(&Syntax::parse(text.as_str()));
+    let rewritten = rewrite::cpu(&Syntax::parse(text.as_str()), Barriers::Split);
     assert_eq!(rewritten.text.strip_prefix(KERNELS).unwrap(), expect);
 }
 
@@ -107,14 +107,14 @@ fn kernels_launched_by_pointer_keep_their_type() {
         ("(void*)other", "(void*)other"),
     ] {
         let launch = |pointer: &str| format!("{kernel}void f() {{ hipLaunchKernel({pointer}, 1, 1, args, 0, 0); }}");
-        assert_eq!(rewrite::cpu(&Syntax::parse(launch(code))).text, launch(expect));
+        assert_eq!(rewrite::cpu(&Syntax::parse(launch(code)), Barriers::Split).text, launch(expect));
     }
 }
 
 #[test]
 fn positions_lead_back() {
     let text = "__global__ void k(int* a) {}\nvoid f() { k<<<1, 2>>>(a); int b; }\n";
-    let rewritten = rewrite::cpu(&Syntax::parse(text));
+    let rewritten = rewrite::cpu(&Syntax::parse(text), Barriers::Split);
     for word in ["k(int", "a); int", "a)) ; int", "int b", "1, 2", "void f"] {
         let Some(at) = rewritten.text.find(word) else { continue };
         let original = rewritten.original_offset(at);
@@ -130,7 +130,7 @@ fn positions_lead_back() {
 fn kernels_of_headers_are_found() {
     let header = std::sync::Arc::new(Syntax::parse(KERNELS));
     let launches = "loop<int><<<1, 2>>>(a); fiber<<<1, 2>>>(a);";
-    let rewritten = rewrite::cpu_with(&Syntax::parse(launches), &[header]);
+    let rewritten = rewrite::cpu_with(&Syntax::parse(launches), &[header], Barriers::Split);
     assert_eq!(rewritten.text, "KS_LAUNCH_LOOP((loop<int>), (1, 2), (a)); KS_LAUNCH_FIBERS((fiber), (1, 2), (a));");
-    assert!(!rewrite::cpu(&Syntax::parse(launches)).text.contains("LOOP"));
+    assert!(!rewrite::cpu(&Syntax::parse(launches), Barriers::Split).text.contains("LOOP"));
 }

@@ -2,12 +2,14 @@
 //!
 //! Lines stay where they are. Works on a header's text as well as on a whole program.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::Edit;
+use super::split::{Refusal, split};
 use crate::code::Code;
+use crate::kernels::Kernel;
 use crate::launches::{Launch, LaunchKind};
 use crate::lexer::DirectiveKind;
 use crate::shared::shared_declaration;
@@ -21,6 +23,17 @@ pub struct CpuSource {
     original: String,
     /// Sorted, without overlap.
     edits: Vec<Edit>,
+    /// Names of the kernels that were split at their barriers.
+    pub split: Vec<String>,
+}
+
+/// What becomes of kernels that wait at barriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barriers {
+    /// Those of which it can be shown that it is the same are split at their barriers into loops over the work-items.
+    Split,
+    /// All stay as they are: each work-item waits on a stack of its own.
+    Fibers,
 }
 
 impl CpuSource {
@@ -61,22 +74,33 @@ fn line_start(text: &str, line: u32) -> Option<usize> {
 /// Rewrites `syntax` for the CPU runtime:
 ///
 /// - `kernel<T><<<g, b, sh, st>>>(a, b)` and `hipLaunchKernelGGL(kernel<T>, g, b, sh, st, a, b)` become
-///   `KS_LAUNCH_LOOP((kernel<T>), (g, b, sh, st), (a, b))` where every kernel of that name is known not to synchronise, else
-///   `KS_LAUNCH_FIBERS(...)`. In the bodies of macros: fibers.
+///   `KS_LAUNCH_LOOP((kernel<T>), (g, b, sh, st), (a, b))` where every kernel of that name is known not to synchronise,
+///   `KS_LAUNCH_BLOCKS(...)` where every one was split at its barriers, else `KS_LAUNCH_FIBERS(...)`. In the bodies of macros:
+///   fibers.
+/// - kernels that wait only where all work-items do are split at their barriers.
 /// - `hipLaunchKernel(reinterpret_cast<void*>(kernel<T>), ...)` keeps the kernel's type, which a launch needs:
 ///   `hipLaunchKernel(KS_KERNEL_POINTER((kernel<T>)), ...)`
 /// - `extern __shared__ T x[];` becomes `KS_DYNAMIC_SHARED((T), x);`, outside of functions `KS_DYNAMIC_SHARED_GLOBAL`.
-pub fn cpu(syntax: &Syntax) -> CpuSource {
-    cpu_with(syntax, &[])
+pub fn cpu(syntax: &Syntax, barriers: Barriers) -> CpuSource {
+    cpu_with(syntax, &[], barriers)
 }
 
 /// Like [`cpu`]; kernels that are launched here and defined in one of `headers` are found there. Each header is judged by
 /// its own text: what a kernel calls of another header counts as unknown.
-pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>]) -> CpuSource {
-    let loops = Independent::new(syntax, headers);
+pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>], barriers: Barriers) -> CpuSource {
+    let kinds = Kinds::new(syntax, headers, barriers);
     let mut edits = Vec::new();
+    let mut split_here = Vec::new();
+    if barriers == Barriers::Split {
+        for kernel in syntax.kernels() {
+            if let Ok(more) = split(syntax, kernel) {
+                edits.extend(more);
+                split_here.push(kernel.name.clone());
+            }
+        }
+    }
     for launch in syntax.launches() {
-        edits.extend(launch_edits(launch, loops.macro_name(launch)));
+        edits.extend(launch_edits(launch, kinds.macro_name(launch)));
         if launch.kind == LaunchKind::Pointer && syntax.kernels().iter().any(|kernel| kernel.name == launch.kernel) {
             edits.extend(pointer_edit(syntax.text(), launch));
         }
@@ -91,20 +115,27 @@ pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>]) -> CpuSource {
     let text = super::apply(syntax.text(), &edits);
     // The edits are made from one walk over disjoint tokens; if that is ever wrong the compiler sees the original.
     let (text, edits) = text.map_or_else(|_| (syntax.text().to_string(), Vec::new()), |text| (text, edits));
-    CpuSource { text, original: syntax.text().to_string(), edits }
+    CpuSource { text, original: syntax.text().to_string(), edits, split: split_here }
 }
 
-/// Names that stand for kernels which are known not to synchronise, and for nothing else.
-struct Independent<'a> {
-    names: HashSet<&'a str>,
+/// How kernels can be launched, by names that stand for kernels and for nothing else.
+struct Kinds<'a> {
+    /// The macro for each name.
+    macros: HashMap<&'a str, &'static str>,
 }
 
-impl<'a> Independent<'a> {
-    fn new(syntax: &'a Syntax, headers: &'a [Arc<Syntax>]) -> Self {
-        let kernels = || headers.iter().map(Arc::as_ref).chain([syntax]).flat_map(Syntax::kernels);
-        let mut names: HashSet<&str> = kernels().map(|kernel| kernel.name.as_str()).collect();
-        for kernel in kernels().filter(|kernel| kernel.synchronises || !kernel.complete) {
-            names.remove(kernel.name.as_str());
+impl<'a> Kinds<'a> {
+    fn new(syntax: &'a Syntax, headers: &'a [Arc<Syntax>], barriers: Barriers) -> Self {
+        let mut macros = HashMap::new();
+        for of in headers.iter().map(Arc::as_ref).chain([syntax]) {
+            for kernel in of.kernels() {
+                let wanted = macro_for(of, kernel, barriers);
+                // Of kernels that share a name, any may be meant.
+                let known = macros.entry(kernel.name.as_str()).or_insert(wanted);
+                if *known != wanted {
+                    *known = FIBERS;
+                }
+            }
         }
         // A variable or parameter of that name may hold any kernel.
         let code = syntax.code();
@@ -113,20 +144,40 @@ impl<'a> Independent<'a> {
                 || code.word_before(at) == "auto"
                 || (at > 1 && matches!(code.word(at - 1), "*" | "&") && matches!(code.word(at - 2), "(" | "auto"));
             if holds_value {
-                names.remove(code.word(at));
+                macros.remove(code.word(at));
             }
         }
         for param in syntax.functions().iter().flat_map(|function| &function.params) {
-            names.remove(param.name.as_str());
+            macros.remove(param.name.as_str());
         }
-        Self { names }
+        Self { macros }
     }
 
-    /// The macro for a launch: a plain loop only where nothing can synchronise.
     fn macro_name(&self, launch: &Launch) -> &'static str {
-        let independent = !launch.in_macro && self.names.contains(launch.kernel.as_str());
-        if independent { "KS_LAUNCH_LOOP" } else { "KS_LAUNCH_FIBERS" }
+        let known = self.macros.get(launch.kernel.as_str()).filter(|_| !launch.in_macro);
+        known.copied().unwrap_or(FIBERS)
     }
+}
+
+/// Right for any kernel.
+const FIBERS: &str = "KS_LAUNCH_FIBERS";
+
+/// The cheapest launch that is right for the kernel.
+fn macro_for(syntax: &Syntax, kernel: &Kernel, barriers: Barriers) -> &'static str {
+    if !kernel.complete {
+        FIBERS
+    } else if !kernel.synchronises {
+        "KS_LAUNCH_LOOP"
+    } else if barriers == Barriers::Split && split(syntax, kernel).is_ok() {
+        "KS_LAUNCH_BLOCKS"
+    } else {
+        FIBERS
+    }
+}
+
+/// Why `kernel` of `syntax` runs on fibers, or `None` where it is split at its barriers.
+pub fn why_on_fibers(syntax: &Syntax, kernel: &Kernel) -> Option<Refusal> {
+    split(syntax, kernel).err()
 }
 
 fn launch_edits(launch: &Launch, name: &str) -> Vec<Edit> {

@@ -144,7 +144,7 @@ void tell_who_runs(const WorkItem *item) {
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) WorkItem *ks_pick_next(uint32_t linear) {
-    if (worker.launch == nullptr || worker.launch->mode == Mode::kLoop) {
+    if (worker.launch == nullptr || worker.launch->mode != Mode::kFibers) {
         fail_outside_fibers();
     }
     sanitizer::waits(linear, __builtin_return_address(0));

@@ -137,7 +137,7 @@ void begin_launch(const Launch &launch) {
     worker.waves = (block.size + launch.wave_size - 1) / launch.wave_size;
     worker.divergence_reported = false;
     sanitizer::begin_launch(launch);
-    if (launch.mode == Mode::kLoop) {
+    if (launch.mode != Mode::kFibers) {
         return;
     }
     if (storage == nullptr) {

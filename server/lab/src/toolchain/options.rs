@@ -21,6 +21,8 @@ pub struct CompileOptions {
     pub main: Option<PathBuf>,
     /// Anything else, handed on as it is (`[program]` in a benchmark file).
     pub extra: Vec<String>,
+    /// Every kernel that waits at barriers runs on fibers, also where it could be split into loops.
+    pub fibers: bool,
 }
 
 impl CompileOptions {
@@ -32,6 +34,7 @@ impl CompileOptions {
         self.undefines.extend_from_slice(&others.undefines);
         self.forced_includes.extend_from_slice(&others.forced_includes);
         self.extra.extend_from_slice(&others.extra);
+        self.fibers |= others.fibers;
         self.main = others.main.clone().or(self.main);
         self.standard = others.standard.clone().or(self.standard);
         self
@@ -117,6 +120,7 @@ mod tests {
                 standard: Some("gnu++20".into()),
                 main: None,
                 extra: vec![],
+                fibers: false,
             }
         );
         assert_eq!(

@@ -28,6 +28,7 @@
 #include <ks/index.h>
 #include <ks/launch.h>
 #include <ks/libraries.h>
+#include <ks/regions.h>
 #include <ks/shared.h>
 #include <ks/std_math.h>
 #include <ks/synchronize.h>

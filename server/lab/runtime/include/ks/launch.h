@@ -10,7 +10,8 @@
 
 namespace ks {
 
-enum class Mode { kLoop, kFibers };
+/// How work-items run: as a loop, on fibers, or by a kernel that was split at its barriers and runs the block itself.
+enum class Mode { kLoop, kFibers, kBlocks };
 
 /// What a kernel with its arguments looks like in memory, for those who keep it beyond the call that launches it.
 /// Arguments are copied as bytes, as devices do.
@@ -104,6 +105,17 @@ __attribute__((noinline)) void run_blocks_as_loops(const Launch &launch, uint64_
     });
 }
 
+/// Kernels that run a whole block in one call.
+template <class BodyType>
+__attribute__((noinline)) void run_blocks_whole(const Launch &launch, uint64_t first, uint64_t last) {
+    const BodyType &body = *static_cast<const BodyType *>(launch.body);
+    current = ks_idle_items;
+    for_each_block(launch, first, last, [&]() __attribute__((always_inline)) {
+        threadIdx = {};
+        body();
+    });
+}
+
 /// Where a fiber begins: runs work-items one after another on this stack until one has to wait.
 template <class BodyType> [[noreturn]] __attribute__((noinline)) void fiber_main(WorkItem *item) {
     const BodyType &body = *static_cast<const BodyType *>(block.body);
@@ -155,6 +167,8 @@ template <Mode mode, class Caller> class Configured {
         launch_.mode = mode;
         if constexpr (mode == Mode::kLoop) {
             launch_.run_blocks = &run_blocks_as_loops<BodyType>;
+        } else if constexpr (mode == Mode::kBlocks) {
+            launch_.run_blocks = &run_blocks_whole<BodyType>;
         } else {
             launch_.run_blocks = &run_blocks_on_fibers<BodyType>;
         }
@@ -244,6 +258,9 @@ auto launcher(const ConstantQuestion &constant, const SignatureQuestion &signatu
 #define KS_LAUNCH_LOOP(kernel, configuration, arguments)                                                               \
     KS_LAUNCH(::ks::Mode::kLoop, [[clang::always_inline]], kernel, configuration, arguments)
 #endif
+/// For kernels that were split at their barriers.
+#define KS_LAUNCH_BLOCKS(kernel, configuration, arguments)                                                             \
+    KS_LAUNCH(::ks::Mode::kBlocks, , kernel, configuration, arguments)
 /// For all others.
 #define KS_LAUNCH_FIBERS(kernel, configuration, arguments)                                                             \
     KS_LAUNCH(::ks::Mode::kFibers, , kernel, configuration, arguments)

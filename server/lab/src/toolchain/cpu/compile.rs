@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
+use hip_syntax::rewrite::Barriers;
 use tempfile::TempDir;
 
 use super::rewritten::{Rewritten, Sources};
@@ -72,7 +73,10 @@ impl Cpu {
         headers.follow(&main, &text);
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
-        let sources = Sources::new(main, Rewritten::new(&text, glue), headers.texts);
+        // The sanitizers tell work-items apart by their stacks.
+        let whole = options.fibers || self.runtime.sanitizer.is_some();
+        let barriers = if whole { Barriers::Fibers } else { Barriers::Split };
+        let sources = Sources::new(main, Rewritten::new(&text, glue, barriers), headers.texts, barriers);
 
         let build = Build { cpu: self, product, sources: &sources, options: &options, cancel };
         let key = build.key();
@@ -120,6 +124,12 @@ impl Build<'_> {
         self.sources.write(work.path())?;
         let precompiled = self.takes_precompiled_header();
         let mut run = self.run_clang(&work, precompiled)?;
+        if self.sources.is_split() && matches!(run.end, End::Status(1..)) {
+            // Variables that cannot be kept between a kernel's regions show only here, by their types. Whole kernels are
+            // right in any case, and the messages are about the text as the user wrote it.
+            let whole = Build { sources: &self.sources.on_fibers(), ..*self };
+            return whole.make(key);
+        }
         if precompiled && matches!(run.end, End::Status(1..)) {
             // What the precompiled header holds may clash with the user's names or macros; and without it the messages
             // are those that any compiler would give.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hip_syntax::rewrite::Barriers;
 use hip_syntax::{CpuSource, Syntax};
 
 use crate::LabError;
@@ -15,19 +16,27 @@ const STAND_IN: &str = "main.cpp";
 /// One text, rewritten for the CPU.
 pub(super) struct Rewritten {
     source: CpuSource,
+    original: String,
+    glue: Option<String>,
     /// The rewritten text, with what was put after it.
     text: String,
 }
 
 impl Rewritten {
     /// Rewrites `text` and puts `glue` after it. Messages about the glue name no file of the user's.
-    pub(super) fn new(text: &str, glue: Option<&str>) -> Self {
-        let source = hip_syntax::rewrite::cpu(&Syntax::parse(text));
-        let text = match glue {
+    pub(super) fn new(text: &str, glue: Option<&str>, barriers: Barriers) -> Self {
+        let source = hip_syntax::rewrite::cpu(&Syntax::parse(text), barriers);
+        let (original, glue) = (text.to_owned(), glue.map(str::to_owned));
+        let text = match &glue {
             Some(glue) => format!("{}\n#line 1 \"<benchmark>\"\n{glue}\n", source.text),
             None => source.text.clone(),
         };
-        Self { source, text }
+        Self { source, original, glue, text }
+    }
+
+    /// The same text with all its kernels whole.
+    fn on_fibers(&self) -> Self {
+        Self::new(&self.original, self.glue.as_deref(), Barriers::Fibers)
     }
 }
 
@@ -42,20 +51,33 @@ pub(super) struct Sources {
 
 impl Sources {
     /// `text` in the place of `main`, and those of `headers` that are not on disk as the compiler must see them.
-    pub(super) fn new(main: PathBuf, text: Rewritten, headers: BTreeMap<PathBuf, Header>) -> Self {
+    pub(super) fn new(main: PathBuf, text: Rewritten, headers: BTreeMap<PathBuf, Header>, barriers: Barriers) -> Self {
         let mut header_folders: Vec<_> = headers.keys().filter_map(|path| Some(path.parent()?.to_owned())).collect();
         header_folders.dedup();
         // Most headers hold neither launches nor dynamic shared memory and need not be read more closely.
-        let may_change = |text: &str| ["<<<", "__shared__", "hipLaunchKernel"].iter().any(|sign| text.contains(sign));
+        let may_change = |text: &str| {
+            ["<<<", "__shared__", "hipLaunchKernel", "__syncthreads"].iter().any(|sign| text.contains(sign))
+        };
         let mut rewritten: BTreeMap<_, _> = headers
             .into_iter()
             .filter(|(_, header)| !header.on_disk || may_change(&header.text))
-            .map(|(path, header)| (path, Rewritten::new(&header.text, None), header))
+            .map(|(path, header)| (path, Rewritten::new(&header.text, None, barriers), header))
             .filter(|(_, rewritten, header)| !header.on_disk || rewritten.text != header.text)
             .map(|(path, rewritten, _)| (path, rewritten))
             .collect();
         rewritten.insert(main.clone(), text);
         Self { main, rewritten, header_folders }
+    }
+
+    /// Whether a kernel was split at its barriers.
+    pub(super) fn is_split(&self) -> bool {
+        self.rewritten.values().any(|rewritten| !rewritten.source.split.is_empty())
+    }
+
+    /// The same files with all kernels whole.
+    pub(super) fn on_fibers(&self) -> Self {
+        let rewritten = self.rewritten.iter().map(|(path, rewritten)| (path.clone(), rewritten.on_fibers())).collect();
+        Self { main: self.main.clone(), rewritten, header_folders: self.header_folders.clone() }
     }
 
     /// Path and text of each file that has a place in the overlay.

@@ -1,0 +1,91 @@
+//! Splits a kernel at its barriers: each stretch between two of them becomes a loop over the work-items of the block, so
+//! that no work-item has to wait and clang can vectorise across them.
+//!
+//! That is the same only where all work-items reach the same barriers. A kernel is split if its barriers stand at its top
+//! level or in loops and branches whose conditions are provably equal for the whole block; what cannot be shown is refused
+//! and runs on fibers. The loops and branches around barriers are then run once for the block, with the variables in their
+//! conditions. Of the work-items' own variables, those that follow from the index are declared again where they are
+//! needed; others that live across a barrier are kept for each work-item (`ks/regions.h` of the runtime).
+
+use std::ops::Range;
+
+use super::Edit;
+use crate::kernels::Kernel;
+use crate::lexer::DirectiveKind;
+use crate::syntax::Syntax;
+
+mod expressions;
+mod locals;
+mod plan;
+mod statements;
+mod text;
+
+use expressions::Expressions;
+use locals::Locals;
+use plan::Planner;
+
+/// Why a kernel is not split. Bytes are those of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has no barrier.
+    #[error("it waits nowhere")]
+    NoBarrier,
+    /// What it calls may wait or exchange values.
+    #[error("it waits or exchanges values elsewhere than at its own __syncthreads()")]
+    Calls,
+    /// It cannot be read with certainty.
+    #[error("it cannot be read with certainty")]
+    Unread,
+    /// Preprocessor branches or definitions stand in it.
+    #[error("preprocessor lines stand in it")]
+    Directive,
+    /// A barrier stands in a statement other than blocks, `if` and loops.
+    #[error("a barrier stands in a statement that cannot be split")]
+    Place,
+    /// `goto`, labels, `try`.
+    #[error("it has statements that cannot be split")]
+    Statement,
+    /// `static` or `volatile` variables.
+    #[error("it has static or volatile variables")]
+    Declaration,
+    /// A condition around a barrier may differ between work-items.
+    #[error("a condition around a barrier may differ between work-items, by what stands at byte {0}")]
+    Divergent(usize),
+    /// A parameter is changed for each work-item.
+    #[error("the parameter at byte {0} may be changed by each work-item")]
+    Parameter(usize),
+    /// A variable that lives across a barrier has a type that cannot be kept.
+    #[error("the variable at byte {0} cannot be kept across a barrier")]
+    Type(usize),
+}
+
+/// The edits that split `kernel`, or why it is left as it is.
+pub(super) fn split(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
+    if !kernel.synchronises {
+        return Err(Refusal::NoBarrier);
+    }
+    if !kernel.waits_at_own_barriers {
+        return Err(Refusal::Calls);
+    }
+    let code = syntax.code();
+    let body = syntax.tree().root_node().descendant_for_byte_range(kernel.body.start, kernel.body.end);
+    let body = body.filter(|node| node.kind() == "compound_statement" && node.byte_range() == kernel.body);
+    let body =
+        body.filter(|node| syntax.tree_is_current() && kernel.complete && !node.has_error()).ok_or(Refusal::Unread)?;
+    if kernel.params.is_empty() && !parameters_are_empty(syntax, &kernel.params_range) {
+        return Err(Refusal::Unread);
+    }
+    let directives = code.directives_in(&code.tokens_in(&kernel.body));
+    if directives.iter().any(|directive| directive.kind != DirectiveKind::Pragma) {
+        return Err(Refusal::Directive);
+    }
+    let scope = statements::scope(code, body, false)?;
+    let locals = Locals::read(code, kernel, body, syntax.functions());
+    let expressions = Expressions { code, locals: &locals, template_params: &kernel.template_params };
+    let plan = Planner { code, locals: &locals, expressions }.plan(&scope)?;
+    Ok(text::edits(code, &locals, &plan, kernel.body.start + 1))
+}
+
+fn parameters_are_empty(syntax: &Syntax, range: &Range<usize>) -> bool {
+    matches!(syntax.text()[range.clone()].trim(), "" | "void")
+}

@@ -1,0 +1,381 @@
+//! The local variables of a kernel: where each is declared, where its name stands, and what is done to it there.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use crate::code::Code;
+use crate::kernels::{Function, Kernel};
+
+/// How a variable is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `T x`
+    Plain,
+    /// `T *x`
+    Pointer,
+    /// `T &x`
+    Reference,
+    /// `T x[n]`
+    Array,
+    /// Anything else.
+    Other,
+}
+
+/// A variable of the kernel.
+pub(super) struct Local {
+    pub name: String,
+    /// Where its name is declared, in bytes.
+    pub at: usize,
+    /// From there to the end of the scope that it is declared in.
+    pub known: Range<usize>,
+    /// It is a parameter of the kernel.
+    pub is_param: bool,
+    pub shape: Shape,
+    /// The declaration with its semicolon; of a parameter, the parameter.
+    pub declaration: Range<usize>,
+    /// `const float` of `const float *p = a;`
+    pub specifiers: Range<usize>,
+    /// `*p` of `const float *p = a;`
+    pub declarator: Range<usize>,
+    /// `= a` of `const float *p = a;`
+    pub initialiser: Option<Range<usize>>,
+}
+
+/// A place at which a variable's name stands, but for its declaration.
+pub(super) struct Mention {
+    /// Byte.
+    pub at: usize,
+    /// Index of the variable.
+    pub local: usize,
+    /// It may be changed there.
+    pub modifies: bool,
+    /// Its address may be taken there.
+    pub exposes: bool,
+}
+
+/// The variables and mentions of a kernel.
+pub(super) struct Locals {
+    pub all: Vec<Local>,
+    pub mentions: Vec<Mention>,
+}
+
+impl Locals {
+    pub fn read(code: &Code, kernel: &Kernel, body: Node, functions: &[Function]) -> Self {
+        let mut all = Vec::new();
+        for param in &kernel.params {
+            let Some(name) = &param.name_range else { continue };
+            all.push(Local {
+                name: param.name.clone(),
+                at: body.start_byte(),
+                known: body.byte_range(),
+                is_param: true,
+                shape: if param.ty.contains('&') {
+                    Shape::Reference
+                } else if param.is_pointer {
+                    Shape::Pointer
+                } else {
+                    Shape::Plain
+                },
+                declaration: param.range.clone(),
+                specifiers: param.range.start..name.start,
+                declarator: name.clone(),
+                initialiser: None,
+            });
+        }
+        collect(code, body, &mut all);
+        let mut locals = Self { all, mentions: Vec::new() };
+        Finder { code, functions, locals: &locals }.mentions(body).into_iter().for_each(|m| locals.mentions.push(m));
+        locals
+    }
+
+    /// The variable that `name` means at the byte `at`.
+    pub fn resolve(&self, name: &str, at: usize) -> Option<usize> {
+        let here = |(_, local): &(usize, &Local)| local.name == name && local.known.contains(&at);
+        self.all.iter().enumerate().filter(here).max_by_key(|(_, local)| local.at).map(|(index, _)| index)
+    }
+
+    pub fn mentions_of(&self, local: usize) -> impl Iterator<Item = &Mention> {
+        self.mentions.iter().filter(move |mention| mention.local == local)
+    }
+
+    /// The variables whose names stand in `range`.
+    pub fn mentioned_in(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
+        self.mentions.iter().filter(move |mention| range.contains(&mention.at)).map(|mention| mention.local)
+    }
+}
+
+/// Collects what is declared below `node`.
+fn collect(code: &Code, node: Node, all: &mut Vec<Local>) {
+    if matches!(
+        node.kind(),
+        "declaration" | "parameter_declaration" | "optional_parameter_declaration" | "for_range_loop"
+    ) {
+        let mut cursor = node.walk();
+        let declarators: Vec<Node> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let first = declarators.first().map_or(node.end_byte(), Node::start_byte);
+        for declarator in declarators {
+            let whole = declarator.byte_range();
+            let inner = match declarator.kind() {
+                "init_declarator" => declarator.child_by_field_name("declarator").unwrap_or(declarator),
+                _ => declarator,
+            };
+            names(inner, &mut |name, shape| {
+                all.push(Local {
+                    name: code.text[name.byte_range()].to_owned(),
+                    at: name.start_byte(),
+                    known: name.start_byte()..scope_end(node),
+                    is_param: false,
+                    shape,
+                    declaration: node.byte_range(),
+                    specifiers: node.start_byte()..first,
+                    declarator: inner.byte_range(),
+                    initialiser: (inner.end_byte() < whole.end).then_some(inner.end_byte()..whole.end),
+                });
+            });
+        }
+    }
+    let mut cursor = node.walk();
+    for child in node.named_children(&mut cursor) {
+        collect(code, child, all);
+    }
+}
+
+/// The names that a declarator declares. What is nearest to the name says what it is: `*x[3]` is an array.
+fn names<'t>(declarator: Node<'t>, found: &mut impl FnMut(Node<'t>, Shape)) {
+    if declarator.kind() == "identifier" {
+        let shape = match declarator.parent().map(|parent| parent.kind()) {
+            Some("pointer_declarator") => Shape::Pointer,
+            Some("reference_declarator") => Shape::Reference,
+            Some("array_declarator") => Shape::Array,
+            Some("init_declarator" | "declaration" | "parameter_declaration" | "for_range_loop") => Shape::Plain,
+            _ => Shape::Other,
+        };
+        return found(declarator, shape);
+    }
+    if declarator.kind() == "structured_binding_declarator" {
+        let mut cursor = declarator.walk();
+        declarator.named_children(&mut cursor).for_each(|name| found(name, Shape::Other));
+        return;
+    }
+    let inner = declarator.child_by_field_name("declarator").or_else(|| {
+        let mut cursor = declarator.walk();
+        declarator
+            .named_children(&mut cursor)
+            .find(|child| child.kind().ends_with("declarator") || child.kind() == "identifier")
+    });
+    if let Some(inner) = inner {
+        names(inner, found);
+    }
+}
+
+/// The end of the scope in which the declaration `node` stands.
+fn scope_end(node: Node) -> usize {
+    if node.kind() == "for_range_loop" {
+        return node.end_byte();
+    }
+    let mut around = node.parent();
+    while let Some(scope) = around {
+        if matches!(
+            scope.kind(),
+            "compound_statement"
+                | "for_statement"
+                | "for_range_loop"
+                | "if_statement"
+                | "while_statement"
+                | "do_statement"
+                | "switch_statement"
+                | "lambda_expression"
+        ) {
+            return scope.end_byte();
+        }
+        around = scope.parent();
+    }
+    node.end_byte()
+}
+
+/// Finds names and what is done to them, by the tokens around: more may count as changed or exposed than is.
+struct Finder<'a> {
+    code: &'a Code,
+    functions: &'a [Function],
+    locals: &'a Locals,
+}
+
+impl Finder<'_> {
+    fn mentions(&self, body: Node) -> Vec<Mention> {
+        let code = self.code;
+        let mut found = Vec::new();
+        let mut around: Vec<Bracket> = Vec::new();
+        let mut dangerous: HashMap<&str, bool> = HashMap::new();
+        for at in code.tokens_in(&body.byte_range()) {
+            around.retain(|bracket| at < bracket.end);
+            if matches!(code.word(at), "(" | "{" | "[") {
+                let takes = callee(code, at).is_some_and(|callee| {
+                    let word = code.word(callee);
+                    *dangerous.entry(word).or_insert_with(|| self.may_take_reference(word, callee))
+                });
+                let subscript =
+                    code.word(at) == "[" && at > 0 && (is_operand(code, at - 1) || code.word(at - 1) == ")");
+                let end = code.close(at).unwrap_or(usize::MAX);
+                around.push(Bracket {
+                    open: code.bytes(&(at..at + 1)).start,
+                    end,
+                    subscript,
+                    takes: takes && !subscript,
+                });
+            }
+            let Some(byte) = code.is_identifier(at).then(|| code.bytes(&(at..at + 1)).start) else { continue };
+            if code.is_macro(code.word(at)) {
+                self.of_macro(code.word(at), byte, 0, &mut found);
+            } else if !matches!(code.word_before(at), "." | "->" | "::")
+                && let Some(local) = self.locals.resolve(code.word(at), byte)
+                && self.locals.all[local].at != byte
+            {
+                // Of an index only the value counts, and of a pointer that is followed, too.
+                let within = around.iter().rev().take_while(|bracket| !bracket.subscript);
+                let index = around.iter().rev().find(|bracket| bracket.subscript).map(|bracket| bracket.open);
+                let followed =
+                    self.locals.all[local].shape == Shape::Pointer && matches!(code.word(at + 1), "[" | "->");
+                let passed = !followed && within.clone().any(|bracket| bracket.takes);
+                let bound = !followed && self.binds_reference(byte, index);
+                let exposes = passed || bound || !followed && self.takes_address(at);
+                found.push(Mention { at: byte, local, modifies: passed || self.modifies(at, local), exposes });
+            }
+        }
+        found
+    }
+
+    /// Names in the bodies of macros. What a macro does to them is not looked at.
+    fn of_macro(&self, name: &str, byte: usize, depth: u32, found: &mut Vec<Mention>) {
+        let code = self.code;
+        for define in code.macro_definitions(name).filter(|_| depth < 16) {
+            for token in define.macro_body(&code.text) {
+                let word = token.text(&code.text);
+                if let Some(local) = self.locals.resolve(word, byte) {
+                    found.push(Mention { at: byte, local, modifies: true, exposes: true });
+                } else if word != name && code.is_macro(word) {
+                    self.of_macro(word, byte, depth + 1, found);
+                }
+            }
+        }
+    }
+
+    /// Whether a call of `word` may take its arguments by reference: functions of the file say so, of objects that are called
+    /// it is not known.
+    fn may_take_reference(&self, word: &str, at: usize) -> bool {
+        let code = self.code;
+        let byte = code.bytes(&(at..at + 1)).start;
+        if let Some(local) = self.locals.resolve(word, byte) {
+            let local = &self.locals.all[local];
+            return !is_plain(code, &local.specifiers) && local.shape == Shape::Plain;
+        }
+        self.function_takes_reference(word) || self.macro_changes(word, 0)
+    }
+
+    fn function_takes_reference(&self, word: &str) -> bool {
+        let mut named = self.functions.iter().filter(|function| function.name == word);
+        named.any(|function| function.params.iter().any(|param| param.ty.contains('&')))
+    }
+
+    /// Whether a macro of that name may change what it is given, or take its address.
+    fn macro_changes(&self, name: &str, depth: u32) -> bool {
+        let code = self.code;
+        code.macro_definitions(name).any(|define| {
+            depth > 8
+                || define.macro_body(&code.text).iter().map(|token| token.text(&code.text)).any(|word| {
+                    matches!(word, "++" | "--" | "&" | "asm" | "##")
+                        || word.ends_with('=') && !matches!(word, "==" | "!=" | "<=" | ">=")
+                        || self.function_takes_reference(word)
+                        || word != name && self.macro_changes(word, depth + 1)
+                })
+        })
+    }
+
+    /// The name at token `at` is followed by an assignment, perhaps to a part of it, or stands beside `++` or `--`.
+    fn modifies(&self, at: usize, local: usize) -> bool {
+        let code = self.code;
+        if matches!(code.word_before(at), "++" | "--") {
+            return true;
+        }
+        let is_pointer = self.locals.all[local].shape == Shape::Pointer;
+        let mut next = at + 1;
+        loop {
+            match code.word(next) {
+                "." => next += 2,
+                "[" if !is_pointer => next = code.close(next).map_or(next + 1, |close| close + 1),
+                _ => break,
+            }
+        }
+        let word = code.word(next);
+        let calls_method = next > at + 1 && word == "(";
+        // `*p = 1` changes what the pointer points to.
+        if is_pointer && next == at + 1 && code.word_before(at) == "*" && !matches!(word, "++" | "--") {
+            return false;
+        }
+        let shifts = matches!((word, code.word(next + 1)), ("<", "<=") | (">", ">="));
+        let assigns = word != "==" && word != "<=" && word != ">=" && word != "!=" && word.ends_with('=');
+        calls_method || shifts || assigns || matches!(word, "++" | "--")
+    }
+
+    /// `&x`, where the `&` is no operator between two values. After `)` there may stand either: `(char *)&x`.
+    fn takes_address(&self, at: usize) -> bool {
+        let code = self.code;
+        let mut before = at;
+        while before > 0 && code.word(before - 1) == "(" {
+            before -= 1;
+        }
+        if code.word_before(before) != "&" {
+            return false;
+        }
+        let operand = before.checked_sub(2).is_some_and(|left| is_operand(code, left));
+        !operand
+    }
+
+    /// The byte stands in the initialiser of a reference, and not in a subscript that opens there at `index`.
+    fn binds_reference(&self, byte: usize, index: Option<usize>) -> bool {
+        let binds = |local: &Local| {
+            let initialiser = local.initialiser.as_ref().filter(|range| range.contains(&byte));
+            let is_index = || initialiser.is_some_and(|range| index.is_some_and(|open| range.contains(&open)));
+            local.shape == Shape::Reference && initialiser.is_some() && !is_index()
+        };
+        self.locals.all.iter().any(binds)
+    }
+}
+
+/// An open bracket around a name.
+struct Bracket {
+    /// Byte at which it stands.
+    open: usize,
+    /// Token that closes it.
+    end: usize,
+    /// It holds an index.
+    subscript: bool,
+    /// It holds the arguments of a call that may take them by reference.
+    takes: bool,
+}
+
+/// A value certainly ends with the token at `at`.
+fn is_operand(code: &Code, at: usize) -> bool {
+    code.is_identifier(at) && code.word(at) != "return"
+        || code.word(at) == "]"
+        || code.word(at).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The name before the parenthesis or brace at `at`, with template arguments stepped over.
+fn callee(code: &Code, at: usize) -> Option<usize> {
+    let mut before = at.checked_sub(1)?;
+    if code.word(before) == ">" {
+        before = code.open_angle(before)?.checked_sub(1)?;
+    }
+    code.is_identifier(before).then_some(before)
+}
+
+/// Whether the specifiers name a type of the language or a vector of it, which has no members that could keep an address.
+pub(super) fn is_plain(code: &Code, specifiers: &Range<usize>) -> bool {
+    code.tokens_in(specifiers).all(|at| {
+        let word = code.word(at);
+        matches!(word, "const" | "constexpr" | "typename" | "__restrict__" | "__restrict" | "std" | "::" | "dim3" | "*")
+            || crate::device_functions::is_type(word) && !matches!(word, "pair" | "tuple" | "array")
+    })
+}

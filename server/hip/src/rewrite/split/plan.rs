@@ -1,0 +1,478 @@
+//! What happens to each variable and each statement of a kernel that is split.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::Refusal;
+use super::expressions::{Allowed, Expressions};
+use super::locals::{Local, Locals, Shape, is_plain};
+use super::statements::{Scope, Statement};
+use crate::code::Code;
+
+/// What happens to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// One for the block: the same for all work-items, and changed only where they all are.
+    Block,
+    /// Declared again in each region that needs it: a value that follows from the work-item's index.
+    Again,
+    /// Its value is kept for each work-item between the regions.
+    Value,
+    /// It lives in the kept storage: its address may be known.
+    Place,
+    /// As [`Fate::Value`], of the address that a reference stands for.
+    Reference,
+    /// Used in one region only.
+    Region,
+}
+
+/// A run of statements that becomes a loop over the work-items.
+pub(super) struct Region {
+    /// From the first statement to the last.
+    pub range: Range<usize>,
+    /// Where what comes before it may be put.
+    pub start: usize,
+    /// It is the single statement of a branch without braces.
+    pub unbraced: bool,
+    /// `return` stands in it, at these bytes.
+    pub returns: Vec<usize>,
+}
+
+/// How a kernel is split.
+pub(super) struct Plan {
+    pub fates: Vec<Fate>,
+    pub regions: Vec<Region>,
+    /// The bytes of the barriers.
+    pub barriers: Vec<Range<usize>>,
+}
+
+/// Where the parts of a kernel stand that are run once for a block.
+#[derive(Default)]
+struct Frame<'t> {
+    /// Plain statements between barriers, each with its node.
+    plain: Vec<Node<'t>>,
+    /// First parts of loops.
+    inits: Vec<(Node<'t>, Range<usize>)>,
+    /// Conditions and steps.
+    headers: Vec<Node<'t>>,
+    barriers: Vec<Range<usize>>,
+}
+
+fn frame<'t>(scope: &Scope<'t>, found: &mut Frame<'t>) {
+    for placed in &scope.statements {
+        match &placed.statement {
+            Statement::Barrier(node) => found.barriers.push(node.byte_range()),
+            Statement::Plain(node) => found.plain.push(*node),
+            Statement::Jump | Statement::Fixed => {}
+            Statement::Scope(inner) => frame(inner, found),
+            Statement::If(condition, branches) => {
+                found.headers.push(*condition);
+                branches.iter().for_each(|branch| frame(branch, found));
+            }
+            Statement::Loop(inner) => {
+                found.inits.extend(inner.init.map(|init| (init, placed.range.clone())));
+                found.headers.extend(&inner.header);
+                frame(&inner.body, found);
+            }
+        }
+    }
+}
+
+pub(super) struct Planner<'a> {
+    pub code: &'a Code,
+    pub locals: &'a Locals,
+    pub expressions: Expressions<'a>,
+}
+
+impl Planner<'_> {
+    pub fn plan(&self, body: &Scope) -> Result<Plan, Refusal> {
+        let mut found = Frame::default();
+        frame(body, &mut found);
+        self.check_statements(&found)?;
+        let uniform = self.uniform(&found);
+        self.check_headers(&found, &uniform)?;
+        let mut regions = Vec::new();
+        self.regions(body, &uniform, &mut regions)?;
+        let fates = self.fates(&found, &uniform, &regions)?;
+        Ok(Plan { fates, regions, barriers: found.barriers })
+    }
+
+    fn has_word(&self, range: &Range<usize>, words: &[&str]) -> bool {
+        self.code.tokens_in(range).any(|at| words.contains(&self.code.word(at)))
+    }
+
+    /// Statements that no split can hold.
+    fn check_statements(&self, found: &Frame) -> Result<(), Refusal> {
+        for node in &found.plain {
+            if contains(*node, &["goto_statement", "labeled_statement", "try_statement", "ERROR"]) {
+                return Err(Refusal::Statement);
+            }
+            if node.kind() == "declaration"
+                && self.has_word(&node.byte_range(), &["static", "thread_local", "volatile"])
+            {
+                return Err(Refusal::Declaration);
+            }
+        }
+        Ok(())
+    }
+
+    /// Run once for the block whatever it names: `__shared__` variables, constants, types.
+    fn is_fixed(&self, node: Node) -> bool {
+        const KINDS: [&str; 8] = [
+            "type_definition",
+            "alias_declaration",
+            "using_declaration",
+            "static_assert_declaration",
+            "struct_specifier",
+            "class_specifier",
+            "union_specifier",
+            "enum_specifier",
+        ];
+        KINDS.contains(&node.kind())
+            || node.kind() == "declaration"
+                && self.has_word(&node.byte_range(), &["__shared__", "constexpr", "extern", "HIP_DYNAMIC_SHARED"])
+    }
+
+    /// For each variable, whether it is one for the block. Starts from all that could be and takes back what is not.
+    fn uniform(&self, found: &Frame) -> Vec<bool> {
+        let declared_by = |local: &Local| -> Option<bool> {
+            let stands = |node: &Node| node.byte_range() == local.declaration;
+            if found.inits.iter().any(|(init, _)| stands(init)) {
+                return Some(true);
+            }
+            found.plain.iter().find(|node| stands(node)).map(|node| !self.is_fixed(*node))
+        };
+        let candidate = |local: &Local| {
+            let is_value = match local.shape {
+                Shape::Pointer => true,
+                Shape::Plain => self.is_simple(local) || self.has_word(&local.specifiers, &["auto"]) || local.is_param,
+                _ => false,
+            };
+            is_value && (local.is_param || declared_by(local) == Some(true))
+        };
+        let mut uniform: Vec<bool> = self.locals.all.iter().map(candidate).collect();
+        loop {
+            let before = uniform.clone();
+            for index in 0..uniform.len() {
+                uniform[index] = before[index] && self.stays_uniform(index, &before, found);
+            }
+            // The variables of one declaration go together.
+            for (index, local) in self.locals.all.iter().enumerate().filter(|(_, local)| !local.is_param) {
+                let together = |other: &(usize, &Local)| other.1.declaration == local.declaration;
+                if self.locals.all.iter().enumerate().filter(together).any(|(other, _)| !uniform[other]) {
+                    uniform[index] = false;
+                }
+            }
+            if uniform == before {
+                return uniform;
+            }
+        }
+    }
+
+    fn stays_uniform(&self, index: usize, uniform: &[bool], found: &Frame) -> bool {
+        let local = &self.locals.all[index];
+        let fits = |range: &Range<usize>, changes: bool| self.is_uniform(range, changes, uniform);
+        local.initialiser.as_ref().is_none_or(|range| fits(range, false))
+            && self.locals.mentions_of(index).all(|mention| {
+                let stands = |node: &Node| node.byte_range().contains(&mention.at);
+                let once_for_all = || {
+                    let nodes = found.plain.iter().filter(|node| acts(node));
+                    let inits = found.inits.iter().map(|(init, _)| init);
+                    let mut nodes = nodes.chain(inits).chain(&found.headers);
+                    nodes.any(|node| stands(node) && fits(&statement_range(*node), true))
+                };
+                !mention.exposes && (!mention.modifies || once_for_all())
+            })
+    }
+
+    fn is_uniform(&self, range: &Range<usize>, changes: bool, uniform: &[bool]) -> bool {
+        let local = |index: usize| uniform[index];
+        let allowed = Allowed { work_item: false, changes, division: true, local: &local };
+        self.expressions.fits(range, &allowed)
+    }
+
+    fn check_headers(&self, found: &Frame, uniform: &[bool]) -> Result<(), Refusal> {
+        for (index, local) in self.locals.all.iter().enumerate() {
+            let in_header = found.inits.iter().any(|(init, _)| init.byte_range() == local.declaration);
+            if !uniform[index] && in_header {
+                return Err(Refusal::Divergent(local.at));
+            }
+            if !uniform[index] && local.is_param {
+                return Err(Refusal::Parameter(local.at));
+            }
+        }
+        let inits = found.inits.iter().map(|(init, _)| init).filter(|init| init.kind() != "declaration");
+        for node in inits.chain(&found.headers) {
+            if !self.is_uniform(&statement_range(*node), true, uniform) {
+                return Err(Refusal::Divergent(node.start_byte()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a plain statement is run once for the block.
+    fn is_once(&self, node: Node, uniform: &[bool]) -> bool {
+        let range = node.byte_range();
+        match node.kind() {
+            _ if self.is_fixed(node) => true,
+            "declaration" => {
+                let mut declared = self.locals.all.iter().enumerate().filter(|(_, local)| local.declaration == range);
+                declared.next().is_some_and(|(index, _)| uniform[index])
+            }
+            _ if acts(&node) => {
+                let mut changed =
+                    self.locals.mentions.iter().filter(|m| range.contains(&m.at) && m.modifies).peekable();
+                changed.peek().is_some()
+                    && changed.all(|mention| uniform[mention.local])
+                    && self.is_uniform(&statement_range(node), true, uniform)
+            }
+            _ => false,
+        }
+    }
+
+    fn regions(&self, scope: &Scope, uniform: &[bool], found: &mut Vec<Region>) -> Result<(), Refusal> {
+        let mut open: Option<Region> = None;
+        let mut before = scope.start;
+        for placed in &scope.statements {
+            let item = match &placed.statement {
+                Statement::Plain(node) if !self.is_once(*node, uniform) => Some(*node),
+                _ => None,
+            };
+            if let Some(node) = item {
+                let region = open.get_or_insert(Region {
+                    range: placed.range.clone(),
+                    start: before,
+                    unbraced: !scope.braced,
+                    returns: Vec::new(),
+                });
+                region.range.end = placed.range.end;
+                returns(node, &mut region.returns);
+            } else {
+                found.extend(open.take());
+                match &placed.statement {
+                    Statement::Scope(inner) => self.regions(inner, uniform, found)?,
+                    Statement::If(_, branches) => {
+                        branches.iter().try_for_each(|branch| self.regions(branch, uniform, found))?;
+                    }
+                    Statement::Loop(inner) => self.regions(&inner.body, uniform, found)?,
+                    _ => {}
+                }
+            }
+            before = placed.range.end;
+        }
+        found.extend(open);
+        Ok(())
+    }
+
+    /// A number, a vector of numbers, or a template's type.
+    fn is_simple(&self, local: &Local) -> bool {
+        let code = self.code;
+        let is_type_parameter = |at: usize| {
+            self.expressions.template_params.iter().any(|param| param.is_type() && param.name == code.word(at))
+        };
+        is_plain(code, &local.specifiers)
+            || code.tokens_in(&local.specifiers).all(|at| is_type_parameter(at) || code.word(at) == "const")
+    }
+
+    fn fates(&self, found: &Frame, uniform: &[bool], regions: &[Region]) -> Result<Vec<Fate>, Refusal> {
+        let all = &self.locals.all;
+        let home = |byte: usize| regions.iter().position(|region| region.range.contains(&byte));
+        // Only what is declared between the barriers themselves can be known in several regions.
+        let is_split = |local: &Local| {
+            found.plain.iter().any(|node| node.byte_range() == local.declaration && !self.is_fixed(*node))
+        };
+        let mut fates = vec![Fate::Region; all.len()];
+        let mut split = vec![false; all.len()];
+        for (index, local) in all.iter().enumerate() {
+            if uniform[index] {
+                fates[index] = Fate::Block;
+            } else if !local.is_param && is_split(local) {
+                split[index] = true;
+            }
+        }
+        let checked = split.iter().enumerate().filter(|(_, split)| **split);
+        checked.map(|(index, _)| index).try_for_each(|index| self.check_mentions(index, &home))?;
+        let again = self.again(found, uniform, &split);
+        let crosses = |index: usize| {
+            let own = home(all[index].at);
+            self.locals.mentions_of(index).any(|mention| home(mention.at) != own)
+        };
+        let mut kept: Vec<bool> = (0..all.len()).map(|index| split[index] && !again[index] && crosses(index)).collect();
+        // What is declared again needs what it is made of, and so does the type of an `auto`.
+        let is_auto = |local: &Local| self.has_word(&local.specifiers, &["auto"]);
+        loop {
+            let mut more = Vec::new();
+            for (index, local) in all.iter().enumerate().filter(|(index, local)| kept[*index] && is_auto(local)) {
+                let Some(initialiser) = &local.initialiser else { return Err(Refusal::Type(all[index].at)) };
+                let needed = self.locals.mentioned_in(initialiser);
+                more.extend(needed.filter(|&other| split[other] && !again[other] && !kept[other]));
+            }
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|index| kept[index] = true);
+        }
+        // Something that is kept may hold the address of a variable of the same work-item.
+        let carries = |index: usize| {
+            let local = &all[index];
+            kept[index]
+                && (local.shape != Shape::Plain || !self.is_simple(local))
+                && !(local.shape == Shape::Array && self.is_simple(local))
+        };
+        let any_carrier = (0..all.len()).any(carries);
+        for index in 0..all.len() {
+            let local = &all[index];
+            let exposed = self.locals.mentions_of(index).any(|mention| mention.exposes);
+            let may_be_pointed_to = exposed
+                || !matches!(local.shape, Shape::Plain | Shape::Pointer)
+                || !self.is_simple(local) && local.shape == Shape::Plain;
+            if again[index] {
+                fates[index] = Fate::Again;
+            } else if kept[index] || split[index] && any_carrier && may_be_pointed_to {
+                fates[index] = self.kept_as(local, exposed)?;
+            }
+        }
+        Ok(fates)
+    }
+
+    fn kept_as(&self, local: &Local, exposed: bool) -> Result<Fate, Refusal> {
+        let lambda = local.initialiser.as_ref().is_some_and(|range| {
+            let first = self.code.tokens_in(range).find(|&at| self.code.word(at) != "=");
+            first.is_some_and(|at| self.code.word(at) == "[")
+        });
+        let is_auto = self.has_word(&local.specifiers, &["auto"]);
+        match local.shape {
+            _ if lambda || self.has_comment(local) => Err(Refusal::Type(local.at)),
+            Shape::Other => Err(Refusal::Type(local.at)),
+            // One to a constant may extend the life of a temporary value.
+            Shape::Reference
+                if self.has_word(&local.specifiers, &["const"]) || self.has_word(&local.declarator, &["&&"]) =>
+            {
+                Err(Refusal::Type(local.at))
+            }
+            Shape::Reference => Ok(Fate::Reference),
+            Shape::Plain | Shape::Pointer
+                if !exposed && !is_auto && (local.shape == Shape::Pointer || self.is_simple(local)) =>
+            {
+                Ok(Fate::Value)
+            }
+            _ => {
+                let siblings = self.locals.all.iter().filter(|other| other.declaration == local.declaration).count();
+                if siblings > 1 { Err(Refusal::Type(local.at)) } else { Ok(Fate::Place) }
+            }
+        }
+    }
+
+    fn has_comment(&self, local: &Local) -> bool {
+        let text = &self.code.text[local.declaration.clone()];
+        text.contains("//") || text.contains("/*") || text.contains('#')
+    }
+
+    /// A variable of the work-items must not be named where the block alone acts.
+    fn check_mentions(&self, index: usize, home: &impl Fn(usize) -> Option<usize>) -> Result<(), Refusal> {
+        match self.locals.mentions_of(index).find(|mention| home(mention.at).is_none()) {
+            Some(mention) => Err(Refusal::Divergent(mention.at)),
+            None => Ok(()),
+        }
+    }
+
+    /// The variables whose values follow from the work-item's index and from what does not change meanwhile.
+    fn again(&self, found: &Frame, uniform: &[bool], split: &[bool]) -> Vec<bool> {
+        let all = &self.locals.all;
+        let candidate = |(index, local): (usize, &Local)| {
+            split[index]
+                && (local.shape == Shape::Pointer
+                    || local.shape == Shape::Plain
+                        && (self.is_simple(local) || self.has_word(&local.specifiers, &["auto"])))
+                && local.initialiser.is_some()
+                && !self.has_comment(local)
+                && self.locals.mentions_of(index).all(|mention| !mention.modifies && !mention.exposes)
+        };
+        let mut again: Vec<bool> = all.iter().enumerate().map(candidate).collect();
+        loop {
+            let before = again.clone();
+            for (index, local) in all.iter().enumerate().filter(|(index, _)| before[*index]) {
+                let steady = |other: usize| {
+                    before[other]
+                        || uniform[other] && self.is_steady(other, local.at, found)
+                        || self.is_shared_array(other)
+                };
+                let allowed = Allowed { work_item: true, changes: false, division: false, local: &steady };
+                again[index] = local.initialiser.as_ref().is_some_and(|range| self.expressions.fits(range, &allowed));
+            }
+            if again == before {
+                return again;
+            }
+        }
+    }
+
+    /// A `__shared__` array: its name is an address.
+    fn is_shared_array(&self, index: usize) -> bool {
+        let local = &self.locals.all[index];
+        local.shape == Shape::Array && self.has_word(&local.specifiers, &["__shared__"])
+    }
+
+    /// A variable of the block that is the same wherever a variable declared at `byte` is known: never changed, or only
+    /// between the turns of a loop in which that is declared.
+    fn is_steady(&self, index: usize, byte: usize, found: &Frame) -> bool {
+        let local = &self.locals.all[index];
+        let counted = found.inits.iter().find(|(init, _)| init.byte_range() == local.declaration);
+        let in_header = |at: usize| found.headers.iter().any(|header| header.byte_range().contains(&at));
+        let mut changes = self.locals.mentions_of(index).filter(|mention| mention.modifies).peekable();
+        match counted {
+            _ if changes.peek().is_none() => true,
+            Some((_, whole)) => {
+                whole.contains(&byte)
+                    && changes.all(|mention| {
+                        in_header(mention.at)
+                            && whole.contains(&mention.at)
+                            && !self.is_in_inner(mention.at, whole, found)
+                    })
+            }
+            None => false,
+        }
+    }
+
+    /// The byte stands in the header of a loop inside the loop `whole`.
+    fn is_in_inner(&self, byte: usize, whole: &Range<usize>, found: &Frame) -> bool {
+        let inside = |other: &Range<usize>| other.start > whole.start && other.end <= whole.end;
+        let header = found.headers.iter().find(|header| header.byte_range().contains(&byte));
+        let outermost = header.and_then(|header| header.parent()).map(|parent| parent.byte_range());
+        outermost.is_some_and(|range| inside(&range))
+    }
+}
+
+/// The expression of a statement, without its semicolon.
+fn statement_range(node: Node) -> Range<usize> {
+    match node.kind() {
+        "expression_statement" => node.named_child(0).map_or(node.byte_range(), |child| child.byte_range()),
+        _ => node.byte_range(),
+    }
+}
+
+/// A statement that does something by itself, and can do it once for the block.
+fn acts(node: &Node) -> bool {
+    const KINDS: [&str; 5] =
+        ["expression_statement", "if_statement", "for_statement", "while_statement", "compound_statement"];
+    KINDS.contains(&node.kind())
+}
+
+fn contains(node: Node, kinds: &[&str]) -> bool {
+    let mut cursor = node.walk();
+    node.is_missing()
+        || kinds.contains(&node.kind())
+        || node.named_children(&mut cursor).any(|child| contains(child, kinds))
+}
+
+/// The bytes of the keyword `return` below `node`, those of lambdas left out.
+fn returns(node: Node, found: &mut Vec<usize>) {
+    match node.kind() {
+        "lambda_expression" => {}
+        "return_statement" => found.push(node.start_byte()),
+        _ => {
+            let mut cursor = node.walk();
+            node.named_children(&mut cursor).for_each(|child| returns(child, found));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Which kernels are split at their barriers, and what becomes of them.
+#![allow(clippy::unwrap_used)]
+
+use hip_syntax::Syntax;
+use hip_syntax::rewrite::{self, Barriers, Refusal};
+
+/// Why the kernel with `body` runs on fibers, after `before`.
+fn why(before: &str, body: &str) -> Option<Refusal> {
+    let head = "template <int N, class T> __global__ void kernel(float* a, const int* flag, int n, T value)";
+    let text = format!("{before}\n{head} {{ __shared__ float s[256]; const int t = threadIdx.x; {body} }}");
+    let syntax = Syntax::parse(text.as_str());
+    assert!(!syntax.has_errors(), "{text}");
+    rewrite::why_on_fibers(&syntax, syntax.kernel("kernel").unwrap())
+}
+
+#[test]
+fn kernels_with_uniform_barriers_are_split() {
+    for (before, body) in [
+        ("", "s[t] = 1; __syncthreads(); a[t] = s[t];"),
+        ("", "for (int i = 0; i < n; ++i) { __syncthreads(); s[t] = i; __syncthreads(); a[t] += s[0]; }"),
+        ("", "for (int h = blockDim.x / 2; h > 0; h >>= 1) { if (t < h) s[t] += s[t + h]; __syncthreads(); }"),
+        ("", "if (n > 3) { __syncthreads(); } else s[t] = 2;"),
+        ("", "if (n > 3) { __syncthreads(); } else if (n == 2) { s[t] = 2; __syncthreads(); }"),
+        ("", "int i = 0; while (i < n) { __syncthreads(); i += N; if (i > 7) break; }"),
+        ("", "int i = 0; do { __syncthreads(); ++i; if (i == 2) continue; s[t] = i; } while (i < n);"),
+        ("", "if (t > n) return; __syncthreads(); a[t] = s[0];"),
+        ("", "float x[4] = {0}; float *p = x; p[1] = a[t]; __syncthreads(); a[t] = x[1];"),
+        ("", "auto x = a[t]; __syncthreads(); a[t] = x;"),
+        ("", "float &r = a[t]; __syncthreads(); r = s[t];"),
+        ("", "a += blockIdx.x * n; __syncthreads(); a[t] = s[t];"),
+        ("", "int k = 1; if (k < n) k *= 2; if (k > 1) __syncthreads();"),
+        ("constexpr int kTile = 16;", "for (int k = 0; k < n; k += kTile) { __syncthreads(); }"),
+        ("enum { kTile = 16, kOther };", "for (int k = 0; k < n; k += kOther) { __syncthreads(); }"),
+        (
+            "#define TILE 16\n#define UP(x) (((x) + TILE - 1) / TILE)",
+            "for (int k = 0; k < UP(n); k++) __syncthreads();",
+        ),
+        ("", "switch (t) { case 1: a[0] = 1; break; default: return; } __syncthreads();"),
+        ("", "for (int i = t; i < n; i += 64) { if (a[i] > 0) break; } __syncthreads();"),
+        ("", "using V = float; struct P { int x; }; P p = {t}; __syncthreads(); a[t] = (V)p.x;"),
+        ("__device__ float twice(float x) { return 2 * x; }", "s[t] = twice(a[t]); __syncthreads();"),
+        ("", "auto f = [&](int i) { return s[i]; }; a[t] = f(t); __syncthreads();"),
+        ("", "\n#pragma unroll\n for (int i = 0; i < N; ++i) { __syncthreads(); }"),
+        ("", "HIP_DYNAMIC_SHARED(float, d) d[t] = 1; __syncthreads(); a[t] = d[0];"),
+    ] {
+        assert_eq!(why(before, body), None, "{before} | {body}");
+    }
+}
+
+#[test]
+fn what_is_not_shown_to_be_the_same_stays_on_fibers() {
+    type Is = fn(&Refusal) -> bool;
+    const DIVERGENT: Is = |why| matches!(why, Refusal::Divergent(_));
+    const CALLS: Is = |why| matches!(why, Refusal::Calls);
+    const PLACE: Is = |why| matches!(why, Refusal::Place);
+    const PARAMETER: Is = |why| matches!(why, Refusal::Parameter(_));
+    const TYPE: Is = |why| matches!(why, Refusal::Type(_));
+    const ANY: Is = |_| true;
+    const OTHER: Is =
+        |why| matches!(why, Refusal::Statement | Refusal::Declaration | Refusal::Directive | Refusal::NoBarrier);
+    for (before, body, is) in [
+        ("", "if (t < n) __syncthreads();", DIVERGENT),
+        ("", "if (threadIdx.y == 0) { __syncthreads(); }", DIVERGENT),
+        ("", "for (int i = t; i < n; i += 64) __syncthreads();", DIVERGENT),
+        ("", "for (int i = 0; i < n; i += t) __syncthreads();", DIVERGENT),
+        ("", "for (int i = 0; i < n; ++i) { if (t == 3) ++i; __syncthreads(); }", DIVERGENT),
+        ("", "for (int i = 0; i < n; ++i) { if (a[i] > 0) break; __syncthreads(); }", DIVERGENT),
+        ("", "for (int i = 0; i < n; ++i) { if (t == i) continue; __syncthreads(); }", DIVERGENT),
+        ("", "for (int i = 0; i < *flag; ++i) __syncthreads();", DIVERGENT),
+        ("", "for (int i = flag[0]; i < 3; ++i) __syncthreads();", DIVERGENT),
+        ("", "if (s[0] > 0) { __syncthreads(); }", DIVERGENT),
+        ("__device__ int counter;", "while (counter < n) { __syncthreads(); }", DIVERGENT),
+        ("", "int k = t; while (k < n) { __syncthreads(); ++k; }", DIVERGENT),
+        ("", "int k = 0; if (t > 2) k = 1; if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; int *p = &k; *p = t; if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; int &r = k; r = t; if (k) __syncthreads();", DIVERGENT),
+        ("__device__ void set(int& x) { x = threadIdx.x; }", "int k = 0; set(k); if (k) __syncthreads();", DIVERGENT),
+        ("#define SET(x) x = threadIdx.x", "int k = 0; SET(k); if (k) __syncthreads();", DIVERGENT),
+        ("#define SET k = threadIdx.x", "int k = 0; SET; if (k) __syncthreads();", DIVERGENT),
+        ("#define BAD threadIdx.x", "if (BAD < n) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; auto f = [&] { k = t; }; f(); if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = n; { int n = t; if (n) __syncthreads(); } a[k] = 0;", DIVERGENT),
+        ("", "if ((t & 1) == 0) { if (n) { __syncthreads(); } }", DIVERGENT),
+        ("", "t < n ? (void)0 : __syncthreads();", PLACE),
+        ("", "switch (n) { case 1: __syncthreads(); break; }", PLACE),
+        ("", "int x[3]; for (int v : x) { __syncthreads(); }", PLACE),
+        ("", "auto f = [&] { __syncthreads(); }; f();", PLACE),
+        ("__device__ void wait() { __syncthreads(); }", "wait(); __syncthreads();", CALLS),
+        ("#define WAIT __syncthreads()", "WAIT; __syncthreads();", CALLS),
+        ("", "a[t] = __shfl_down(a[t], 1); __syncthreads();", CALLS),
+        ("", "int c = __syncthreads_count(t); __syncthreads();", CALLS),
+        ("", "while (atomicAdd(&a[0], 0) == 0) {} __syncthreads();", CALLS),
+        ("", "unknown(a); __syncthreads();", CALLS),
+        ("", "value(t); __syncthreads();", CALLS),
+        ("", "n -= t; __syncthreads(); a[n] = 1;", PARAMETER),
+        ("", "if (t == 3) n = 2; __syncthreads(); a[n] = 1;", PARAMETER),
+        ("", "auto f = [=](int i) { return i + t; }; __syncthreads(); a[0] = f(1);", TYPE),
+        ("", "const float &r = a[t]; __syncthreads(); a[0] = r;", TYPE),
+        ("", "if (n) goto end; __syncthreads(); end: a[0] = 1;", ANY),
+        ("", "static int x; x = t; __syncthreads();", OTHER),
+        ("", "volatile int x = t; __syncthreads(); a[0] = x;", ANY),
+        ("", "\n#if A\n a[0] = 1;\n#endif\n __syncthreads();", OTHER),
+        ("", "a[t] = 1;", OTHER),
+    ] {
+        let why = why(before, body);
+        assert!(why.as_ref().is_some_and(is), "{before} | {body}: {why:?}");
+    }
+}
+
+#[test]
+fn a_split_kernel_keeps_its_lines() {
+    let text = "__global__ void k(float* a, int n) {\n    __shared__ float s[64];\n    const int t = threadIdx.x; // who\n    \
+        float sum = 0;\n    for (int i = 0; i < n; ++i) {\n        s[t] = a[i + t];\n        __syncthreads();\n        \
+        sum += s[63 - t];\n        __syncthreads();\n    }\n    a[t] = sum;\n}\nvoid f() { k<<<1, 64>>>(p, 3); }\n";
+    let rewritten = rewrite::cpu(&Syntax::parse(text), Barriers::Split);
+    assert_eq!(rewritten.split, ["k"]);
+    assert!(rewritten.text.contains("KS_LAUNCH_BLOCKS((k), (1, 64), (p, 3))"), "{}", rewritten.text);
+    assert_eq!(rewritten.text.lines().count(), text.lines().count());
+    for (new, old) in rewritten.text.lines().zip(text.lines()) {
+        let mark = old.trim().split(['(', ' ']).next().unwrap();
+        assert!(new.contains(mark) || old.contains("__syncthreads"), "{old} | {new}");
+    }
+    let line = rewritten.text.lines().nth(7).unwrap();
+    let column = line.find("sum += s[63").unwrap() as u32 + 1;
+    assert_eq!(rewritten.original_column(8, column), 9);
+    let whole = rewrite::cpu(&Syntax::parse(text), Barriers::Fibers);
+    assert!(
+        whole.text.contains("__syncthreads();")
+            && whole.text.contains("KS_LAUNCH_FIBERS((k)")
+            && whole.split.is_empty()
+    );
+}
+
+#[test]
+fn a_name_that_stands_for_split_and_other_kernels_is_launched_on_fibers() {
+    let text = "__global__ void k(float* a) { __syncthreads(); }\n__global__ void k(int* a) { __syncwarp(); }\n\
+        void f() { k<<<1, 64>>>(p); }\n";
+    assert!(rewrite::cpu(&Syntax::parse(text), Barriers::Split).text.contains("KS_LAUNCH_FIBERS((k), (1, 64), (p))"));
+}
