@@ -166,6 +166,10 @@ pub struct Program {
     pub check_args: Option<Vec<String>>,
     /// The main file, where the open file is a header of it; absolute.
     pub main: Option<PathBuf>,
+    /// Further source files, compiled and linked with the program; absolute.
+    pub sources: Vec<PathBuf>,
+    /// The language standard, such as `c++20`.
+    pub standard: Option<String>,
     /// Macros, `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
     /// Include folders; absolute.

@@ -338,6 +338,8 @@ fn program_options(benchmark: &Benchmark) -> CompileOptions {
         include_folders: benchmark.program.includes.clone(),
         defines: benchmark.program.defines.clone(),
         main: benchmark.program.main.clone(),
+        sources: benchmark.program.sources.clone(),
+        standard: benchmark.program.standard.clone(),
         ..CompileOptions::default()
     }
 }

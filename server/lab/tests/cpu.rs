@@ -177,6 +177,33 @@ fn an_open_header_takes_its_place_in_the_program_of_its_main_file() {
 }
 
 #[test]
+fn a_program_of_several_sources_is_built_from_all_of_them() {
+    let cpu = cpu();
+    let shared = "#pragma once\n#include <hip/hip_runtime.h>\n__device__ inline int item() { return threadIdx.x; }\n\
+                  extern __device__ int offset;\n__device__ int scaled(int x);\nvoid fill(int *out);\n";
+    let main = "#include \"shared.hpp\"\n#include <cstdio>\n__device__ int scaled(int x) { return 3 * x; }\n\
+                __global__ void zero(int *out) { out[item()] = 0; }\n\
+                int main() { int *out; hipMalloc(&out, 8 * sizeof(int)); zero<<<1, 8>>>(out); fill(out);\n\
+                for (int i = 0; i < 8; ++i) printf(\"%d \", out[i]); return 0; }\n";
+    let other = "#include \"shared.hpp\"\n__device__ int offset = 5;\n\
+                 __global__ void write(int *out) { out[item()] += scaled(item()) + offset; }\n\
+                 void fill(int *out) { write<<<1, 8>>>(out); }\n";
+    let project = Project::new(&[("main.hip", main), ("shared.hpp", shared), ("other.hip", other)]);
+    let options = CompileOptions { sources: vec![project.path("other.hip")], ..CompileOptions::default() };
+    let build = || cpu.build_program(&project.source("main.hip"), &options, &Cancel::new());
+    let program = build().unwrap();
+    let outcome = program::run(&cpu, &program, &run_options(), &Cancel::new()).unwrap();
+    assert_eq!(outcome.stdout, "5 8 11 14 17 20 23 26 ");
+    assert_eq!(build().unwrap().path, program.path);
+
+    fs::write(project.path("other.hip"), other.replace("= 5", "= 6")).unwrap();
+    assert_ne!(build().unwrap().path, program.path);
+    fs::write(project.path("other.hip"), other.replace("+ offset", "+ offfset")).unwrap();
+    let messages = diagnostics(build().unwrap_err());
+    assert!(messages[0].contains("other.hip:3:"), "{messages:?}");
+}
+
+#[test]
 fn messages_stand_in_the_users_lines_and_columns_and_words() {
     let cpu = cpu();
     let kernel = "#include <hip/hip_runtime.h>\n__global__ void k(int *p, float f) { *p = f; }\n";

@@ -411,6 +411,11 @@ pub(super) struct ProgramTable {
     pub(super) check_args: Option<Vec<String>>,
     /// The main file, where the open file is a header of it; relative to this file.
     pub(super) main: Option<String>,
+    /// Further source files of the program, which are compiled and linked with it; relative to this file.
+    #[serde(default)]
+    pub(super) sources: Vec<String>,
+    /// The language standard, such as `c++20`; without it that of `compile_commands.json`, else `gnu++17` as with hipcc.
+    pub(super) standard: Option<String>,
     /// Macros, `NAME` or `NAME=VALUE`.
     #[serde(default)]
     pub(super) defines: Vec<String>,

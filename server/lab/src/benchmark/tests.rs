@@ -48,6 +48,8 @@ held_out = true
 [program]
 args = ["--size", "10"]
 main = "main.hip"
+sources = ["other.hip"]
+standard = "c++20"
 "#;
 
 fn parse(text: &str) -> Result<Benchmark, String> {
@@ -84,6 +86,8 @@ fn a_file_is_read_with_its_lines() {
     assert_eq!(benchmark.chosen(ShapeChoice::HeldOut), [1]);
     assert_eq!(benchmark.chosen(ShapeChoice::All), [0, 1]);
     assert_eq!(benchmark.program.main, Some("/w/main.hip".into()));
+    assert_eq!(benchmark.program.sources, [Path::new("/w/other.hip")]);
+    assert_eq!(benchmark.program.standard.as_deref(), Some("c++20"));
     assert_eq!(Benchmark::path_for(Path::new("/w/a.b.hip")), Path::new("/w/a.b.bench.toml"));
 }
 

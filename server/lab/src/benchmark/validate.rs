@@ -1,6 +1,7 @@
 //! From the tables of a file to a benchmark that makes sense, or the first mistake with its place.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use super::expression::{code_fault, fault, is_function_name, is_identifier};
 use super::file::{
@@ -375,12 +376,14 @@ impl Tolerances {
 fn program(table: ProgramTable, located: &Located<'_>) -> Program {
     let path = located.path();
     let absolute =
-        |relative: String| path.parent().map_or_else(|| relative.clone().into(), |folder| folder.join(&relative));
+        |relative: &String| path.parent().map_or_else(|| PathBuf::from(relative), |folder| folder.join(relative));
     Program {
         args: table.args,
         check_args: table.check_args,
-        main: table.main.map(absolute),
+        main: table.main.as_ref().map(absolute),
+        sources: table.sources.iter().map(absolute).collect(),
+        standard: table.standard,
         defines: table.defines,
-        includes: table.includes.into_iter().map(absolute).collect(),
+        includes: table.includes.iter().map(absolute).collect(),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::LabError;
 use crate::paths::without_dots;
 use crate::runtime_files::RUNTIME_FILES;
 
@@ -43,6 +44,20 @@ impl Headers {
     /// Lets `text` stand for the header at `path`, whatever lies on the disk.
     pub(super) fn put(&mut self, path: PathBuf, text: String) {
         self.texts.insert(path, Header { text, on_disk: false });
+    }
+
+    /// Takes the source at `path` in, as if it were a header, and follows its includes.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn follow_source(&mut self, path: &Path) -> Result<(), LabError> {
+        if !self.texts.contains_key(path) {
+            let text = std::fs::read_to_string(path).map_err(LabError::io("reading", path))?;
+            self.texts.insert(path.to_owned(), Header { text, on_disk: true });
+        }
+        let text = self.texts[path].text.clone();
+        self.follow(path, &text);
+        Ok(())
     }
 
     /// Follows the includes of `text`, which stands at `source`.

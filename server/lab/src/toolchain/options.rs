@@ -19,6 +19,8 @@ pub struct CompileOptions {
     pub standard: Option<String>,
     /// The file that is compiled, where the source under test is a header of it; absolute.
     pub main: Option<PathBuf>,
+    /// Further source files of the program, compiled for themselves and linked with it; absolute.
+    pub sources: Vec<PathBuf>,
     /// Anything else, handed on as it is (`[program]` in a benchmark file).
     pub extra: Vec<String>,
     /// Every kernel that waits at barriers runs on fibers, also where it could be split into loops.
@@ -35,6 +37,7 @@ impl CompileOptions {
         self.forced_includes.extend_from_slice(&others.forced_includes);
         self.extra.extend_from_slice(&others.extra);
         self.fibers |= others.fibers;
+        self.sources.extend_from_slice(&others.sources);
         self.main = others.main.clone().or(self.main);
         self.standard = others.standard.clone().or(self.standard);
         self
@@ -119,6 +122,7 @@ mod tests {
                 forced_includes: vec!["pre.h".into()],
                 standard: Some("gnu++20".into()),
                 main: None,
+                sources: vec![],
                 extra: vec![],
                 fibers: false,
             }

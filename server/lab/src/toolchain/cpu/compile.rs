@@ -20,6 +20,8 @@ use crate::{Cancel, Diagnostic, Failure, LabError, Source};
 const WALL: Duration = Duration::from_secs(120);
 /// Most memory for one build.
 const MEMORY_BYTES: u64 = 4 << 30;
+/// Tells the runtime's header that units share inline functions.
+const SEVERAL_UNITS: &str = "KS_SEVERAL_UNITS";
 const OUTPUT: &str = "out";
 const DEPENDENCIES: &str = "dependencies";
 const WARNINGS: &str = "warnings.json";
@@ -71,12 +73,23 @@ impl Cpu {
         }
         let main = main.unwrap_or(path);
         headers.follow(&main, &text);
+        let mut others = Vec::new();
+        for other in &options.sources {
+            let other = plain_path(other)?;
+            if other != main && !others.contains(&other) {
+                headers.follow_source(&other)?;
+                others.push(other);
+            }
+        }
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
+        if !others.is_empty() {
+            options.defines.push(SEVERAL_UNITS.into());
+        }
         // The sanitizers tell work-items apart by their stacks.
         let whole = options.fibers || self.runtime.sanitizer.is_some();
         let barriers = if whole { Barriers::Fibers } else { Barriers::Split };
-        let sources = Sources::new(main, Rewritten::new(&text, glue, barriers), headers.texts, barriers);
+        let sources = Sources::new(main, Rewritten::new(&text, glue, barriers), others, headers.texts, barriers);
 
         let build = Build { cpu: self, product, sources: &sources, options: &options, cancel };
         let key = build.key();
@@ -104,6 +117,9 @@ impl Build<'_> {
         for argument in self.options.arguments() {
             maker.add(argument);
         }
+        for path in &self.sources.others {
+            maker.add("unit").add(path.to_string_lossy().as_bytes());
+        }
         for (path, text) in self.sources.texts() {
             maker.add(path.to_string_lossy().as_bytes()).add(text);
         }
@@ -122,27 +138,47 @@ impl Build<'_> {
     fn make(&self, key: &Key) -> Result<Built, LabError> {
         let work = self.cpu.cache.work_folder()?;
         self.sources.write(work.path())?;
+        let mut warnings = Vec::new();
+        for number in 0..self.sources.others.len() {
+            let run = self.run_clang(&work, self.unit_arguments(work.path(), number))?;
+            if self.was_split_in_vain(&run) {
+                return self.make_whole(key);
+            }
+            warnings.extend(self.warnings(&run)?);
+        }
         let precompiled = self.takes_precompiled_header();
-        let mut run = self.run_clang(&work, precompiled)?;
-        if self.sources.is_split() && matches!(run.end, End::Status(1..)) {
-            // Variables that cannot be kept between a kernel's regions show only here, by their types. Whole kernels are
-            // right in any case, and the messages are about the text as the user wrote it.
-            let whole = Build { sources: &self.sources.on_fibers(), ..*self };
-            return whole.make(key);
+        let mut run = self.run_clang(&work, self.arguments(work.path(), precompiled)?)?;
+        if self.was_split_in_vain(&run) {
+            return self.make_whole(key);
         }
         if precompiled && matches!(run.end, End::Status(1..)) {
             // What the precompiled header holds may clash with the user's names or macros; and without it the messages
             // are those that any compiler would give.
-            run = self.run_clang(&work, false)?;
+            run = self.run_clang(&work, self.arguments(work.path(), false)?)?;
         }
+        warnings.extend(self.warnings(&run)?);
+        self.keep(key, work, warnings)
+    }
+
+    /// Variables that cannot be kept between a kernel's regions show only when it is compiled, by their types.
+    fn was_split_in_vain(&self, run: &Run) -> bool {
+        self.sources.is_split() && matches!(run.end, End::Status(1..))
+    }
+
+    /// The same with whole kernels, which are right in any case; the messages are then about the text as the user wrote it.
+    fn make_whole(&self, key: &Key) -> Result<Built, LabError> {
+        Build { sources: &self.sources.on_fibers(), ..*self }.make(key)
+    }
+
+    /// What the compiler warned of, or why it made nothing.
+    fn warnings(&self, run: &Run) -> Result<Vec<Diagnostic>, LabError> {
         let diagnostics = failure::diagnostics(&run.stderr, self.sources, self.cpu.cache.root());
         match &run.end {
             End::Status(0) => {}
             End::Status(_) => return Err(Failure::DoesNotCompile { diagnostics }.into()),
-            _ => return Err(self.did_not_end(&run, diagnostics)),
+            _ => return Err(self.did_not_end(run, diagnostics)),
         }
-        let warnings: Vec<_> = diagnostics.into_iter().filter(|message| message.severity == "warning").collect();
-        self.keep(key, work, warnings)
+        Ok(diagnostics.into_iter().filter(|message| message.severity == "warning").collect())
     }
 
     fn keep(&self, key: &Key, work: TempDir, warnings: Vec<Diagnostic>) -> Result<Built, LabError> {
@@ -163,12 +199,20 @@ impl Build<'_> {
         Ok(Built { path: entry.join(OUTPUT), warnings })
     }
 
-    /// The user's headers that the compiler read from disk, from the makefile rule that it wrote.
+    /// The user's headers that the compiler read from disk, from the makefile rules that it wrote; sources that it was
+    /// given as they are too.
     fn other_headers(&self, work: &Path) -> Result<Vec<PathBuf>, LabError> {
-        let path = work.join(DEPENDENCIES);
-        let rule = fs::read_to_string(&path).map_err(LabError::io("reading", path))?;
         let is_users = |path: &PathBuf| !path.starts_with(self.cpu.cache.root()) && !self.sources.holds(path);
-        Ok(prerequisites(&rule).into_iter().filter(is_users).collect())
+        let units = (0..self.sources.others.len()).map(unit_dependencies);
+        let mut headers = Vec::new();
+        for name in units.chain([DEPENDENCIES.to_owned()]) {
+            let path = work.join(name);
+            let rule = fs::read_to_string(&path).map_err(LabError::io("reading", path))?;
+            headers.extend(prerequisites(&rule).into_iter().filter(is_users));
+        }
+        headers.sort();
+        headers.dedup();
+        Ok(headers)
     }
 
     /// A precompiled header comes before all else: not where macros or forced includes are to change what is in it.
@@ -181,15 +225,16 @@ impl Build<'_> {
             && !self.options.defines.iter().any(reserved)
     }
 
-    fn run_clang(&self, work: &TempDir, precompiled: bool) -> Result<Run, LabError> {
+    fn run_clang(&self, work: &TempDir, arguments: Vec<OsString>) -> Result<Run, LabError> {
         let mut command = Command::new(&self.cpu.clang.path, work.path(), Policy::Compiler, limits());
-        command.arguments = self.arguments(work.path(), precompiled)?;
+        command.arguments = arguments;
         command.environment = compiler_environment(work.path());
         command.readable = self.readable();
         sandbox::run(&command, self.cancel)
     }
 
-    fn arguments(&self, work: &Path, precompiled: bool) -> Result<Vec<OsString>, LabError> {
+    /// The arguments of every unit.
+    fn language_arguments(&self, work: &Path) -> Vec<OsString> {
         let cpu = self.cpu;
         let standard = flags::standard(self.options.standard.as_deref());
         let mut arguments: Vec<OsString> = flags::of_programs(cpu.runtime.sanitizer).map(OsString::from).collect();
@@ -197,16 +242,37 @@ impl Build<'_> {
         // Ours before the user's: a folder of ROCm's among theirs has a hip_runtime.h too.
         arguments.extend(["-I".into(), cpu.runtime.include_folder().into()]);
         arguments.extend(self.options.arguments().into_iter().map(OsString::from));
+        arguments.extend(["-ivfsoverlay".into(), self.sources.overlay(work).into()]);
+        if self.product == Product::Object {
+            arguments.push("-fvisibility=hidden".into());
+        }
+        arguments
+    }
+
+    /// Compiles one of the other sources.
+    fn unit_arguments(&self, work: &Path, number: usize) -> Vec<OsString> {
+        let mut arguments = self.language_arguments(work);
+        arguments.extend(["-MMD".into(), "-MF".into(), unit_dependencies(number).into()]);
+        arguments.extend(["-x".into(), "c++".into(), "-c".into(), self.sources.others[number].clone().into()]);
+        arguments.extend(["-o".into(), unit_object(number).into()]);
+        arguments
+    }
+
+    /// Compiles the main file, and links all units.
+    fn arguments(&self, work: &Path, precompiled: bool) -> Result<Vec<OsString>, LabError> {
+        let cpu = self.cpu;
+        let mut arguments = self.language_arguments(work);
         if precompiled {
+            let standard = flags::standard(self.options.standard.as_deref());
             let header = cpu.runtime.precompiled_header(&cpu.clang, &cpu.cache, &standard, self.cancel)?;
             arguments.extend(["-include-pch".into(), header.into()]);
         }
         arguments.extend(["-MMD", "-MF", DEPENDENCIES, "-MT", OUTPUT].map(OsString::from));
-        arguments.extend(["-ivfsoverlay".into(), self.sources.overlay(work).into()]);
         if self.product == Product::Object {
-            arguments.extend(["-shared", "-fvisibility=hidden", "-Wl,-Bsymbolic"].map(OsString::from));
+            arguments.extend(["-shared", "-Wl,-Bsymbolic"].map(OsString::from));
         }
         arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
+        arguments.extend((0..self.sources.others.len()).map(|number| unit_object(number).into()));
         arguments.extend(cpu.runtime.link_arguments());
         arguments.extend(flags::of_linking(cpu.runtime.sanitizer).map(OsString::from));
         arguments.extend(cpu.clang.linker_argument());
@@ -217,6 +283,7 @@ impl Build<'_> {
     fn readable(&self) -> Vec<PathBuf> {
         let mut readable = vec![self.cpu.cache.root().to_owned()];
         readable.extend(self.sources.folders());
+        readable.extend(self.sources.others.iter().filter_map(|other| other.parent()).map(Path::to_owned));
         readable.extend(self.options.include_folders.iter().chain(&self.options.system_folders).cloned());
         readable.extend(self.options.forced_includes.iter().cloned());
         readable
@@ -243,6 +310,14 @@ impl Build<'_> {
 fn plain_path(path: &Path) -> Result<PathBuf, LabError> {
     Source::check_path(path)?;
     Ok(crate::paths::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
+}
+
+fn unit_object(number: usize) -> String {
+    format!("unit-{number}.o")
+}
+
+fn unit_dependencies(number: usize) -> String {
+    format!("unit-{number}.dependencies")
 }
 
 fn limits() -> Limits {

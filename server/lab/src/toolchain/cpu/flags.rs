@@ -30,6 +30,10 @@ const MESSAGES: [&str; 5] = [
     "-ferror-limit=20",
 ];
 
+/// The C++ library's parallel algorithms, which some programs check their kernels with, run on one thread: where TBB is
+/// installed they would need its library.
+const SERIAL_ALGORITHMS: &str = "-D_GLIBCXX_USE_TBB_PAR_BACKEND=0";
+
 /// Warnings that say nothing about a kernel that was written for a GPU, and one that clang 19 made an error of what the
 /// hipcc of the libraries' own time takes (`object.template name(...)`).
 const WARNINGS: [&str; 6] = [
@@ -90,7 +94,7 @@ pub(super) fn common(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'sta
         Sanitizer::Address => "-DKS_SANITIZE=1",
         Sanitizer::Thread => "-DKS_SANITIZE=2",
     });
-    OPTIMISATION.into_iter().chain(MESSAGES).chain(WARNINGS).chain(["-fPIC", "-pthread"]).chain(mark)
+    OPTIMISATION.into_iter().chain(MESSAGES).chain(WARNINGS).chain(["-fPIC", "-pthread", SERIAL_ALGORITHMS]).chain(mark)
 }
 
 /// Flags of what is built from the user's source, and of the header that is compiled beforehand for it.

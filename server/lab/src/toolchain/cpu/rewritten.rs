@@ -44,14 +44,23 @@ impl Rewritten {
 pub(super) struct Sources {
     /// The main file.
     pub main: PathBuf,
+    /// The program's other source files, each a unit of its own.
+    pub others: Vec<PathBuf>,
     rewritten: BTreeMap<PathBuf, Rewritten>,
     /// Where the headers lie, rewritten or not.
     header_folders: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// `text` in the place of `main`, and those of `headers` that are not on disk as the compiler must see them.
-    pub(super) fn new(main: PathBuf, text: Rewritten, headers: BTreeMap<PathBuf, Header>, barriers: Barriers) -> Self {
+    /// `text` in the place of `main`, and those of `headers` that are not on disk as the compiler must see them. The texts
+    /// of `others` are among the headers'.
+    pub(super) fn new(
+        main: PathBuf,
+        text: Rewritten,
+        others: Vec<PathBuf>,
+        headers: BTreeMap<PathBuf, Header>,
+        barriers: Barriers,
+    ) -> Self {
         let mut header_folders: Vec<_> = headers.keys().filter_map(|path| Some(path.parent()?.to_owned())).collect();
         header_folders.dedup();
         // Most headers hold neither launches nor dynamic shared memory and need not be read more closely.
@@ -66,7 +75,7 @@ impl Sources {
             .map(|(path, rewritten, _)| (path, rewritten))
             .collect();
         rewritten.insert(main.clone(), text);
-        Self { main, rewritten, header_folders }
+        Self { main, others, rewritten, header_folders }
     }
 
     /// Whether a kernel was split at its barriers.
@@ -77,7 +86,12 @@ impl Sources {
     /// The same files with all kernels whole.
     pub(super) fn on_fibers(&self) -> Self {
         let rewritten = self.rewritten.iter().map(|(path, rewritten)| (path.clone(), rewritten.on_fibers())).collect();
-        Self { main: self.main.clone(), rewritten, header_folders: self.header_folders.clone() }
+        Self {
+            main: self.main.clone(),
+            others: self.others.clone(),
+            rewritten,
+            header_folders: self.header_folders.clone(),
+        }
     }
 
     /// Path and text of each file that has a place in the overlay.
