@@ -22,8 +22,9 @@ int address(int i, int extent, hipTextureAddressMode mode) {
     }
     switch (mode) {
     case hipAddressModeBorder: return kOutside;
-    // The coordinate was brought into the range already; what lies outside is a neighbour.
+    // The coordinate was brought into the first period already; what lies outside is a neighbour of that.
     case hipAddressModeWrap: return i < 0 ? i + extent : i - extent;
+    case hipAddressModeMirror: return i < 0 || i == 2 * extent ? 0 : 2 * extent - 1 - i;
     default: return i < 0 ? 0 : extent - 1;
     }
 }
@@ -34,12 +35,12 @@ float in_elements(float c, int extent, hipTextureAddressMode mode, bool normaliz
         if (mode == hipAddressModeWrap) {
             c -= floorf(c);
         } else if (mode == hipAddressModeMirror) {
-            c = fabsf(c - 2.0f * rintf(0.5f * c));
+            c -= 2.0f * floorf(0.5f * c); // the image and its mirror image
         }
         c *= static_cast<float>(extent);
     }
-    const float far = 2.0f;
-    return c > -far ? fminf(c, static_cast<float>(extent) + far) : -far; // NaN goes below
+    const float outside = 2.0f, last = static_cast<float>(2 * extent);
+    return c > -outside ? fminf(c, last + outside) : -outside; // NaN goes below
 }
 
 Taps point_tap(float c, int extent, hipTextureAddressMode mode, bool normalized) {
