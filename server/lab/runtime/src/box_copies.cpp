@@ -192,8 +192,14 @@ hipError_t copy_driver_2d(const hip_Memcpy2D *copy) {
 }
 
 template <class F> hipError_t on(hipStream_t stream, F work) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : work();
+    return submit(stream, CallWork{hipGraphNodeTypeMemcpy, work});
+}
+/// The same for a copy that is described by `*copy`, which may be gone when the stream comes to it.
+template <class Copy> hipError_t on(hipStream_t stream, const Copy *copy, hipError_t (*run)(const Copy *)) {
+    if (copy == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    return on(stream, [kept = *copy, run] { return run(&kept); });
 }
 
 } // namespace
@@ -296,19 +302,19 @@ hipError_t hipMemset3D(hipPitchedPtr pointer, int value, hipExtent extent) {
     return hipSuccess;
 }
 hipError_t hipMemset3DAsync(hipPitchedPtr pointer, int value, hipExtent extent, hipStream_t stream) {
-    return on(stream, [=] { return hipMemset3D(pointer, value, extent); });
+    return submit(stream, CallWork{hipGraphNodeTypeMemset, [=] { return hipMemset3D(pointer, value, extent); }});
 }
 hipError_t hipMemcpy3D(const hipMemcpy3DParms *copy) { return copy_3d(copy); }
 hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *copy, hipStream_t stream) {
-    return on(stream, [=] { return copy_3d(copy); });
+    return on(stream, copy, copy_3d);
 }
 hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *copy) { return copy_driver_3d(copy); }
 hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *copy, hipStream_t stream) {
-    return on(stream, [=] { return copy_driver_3d(copy); });
+    return on(stream, copy, copy_driver_3d);
 }
 hipError_t hipMemcpyParam2D(const hip_Memcpy2D *copy) { return copy_driver_2d(copy); }
 hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *copy, hipStream_t stream) {
-    return on(stream, [=] { return copy_driver_2d(copy); });
+    return on(stream, copy, copy_driver_2d);
 }
 }
 #pragma GCC visibility pop

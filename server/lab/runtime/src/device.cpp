@@ -1,3 +1,4 @@
+#include "capture.h"
 #include "errors.h"
 #include "memory_size.h"
 #include "texture_limits.h"
@@ -212,9 +213,14 @@ hipError_t hipDeviceGetByPCIBusId(int *device, const char *id) {
     return id != nullptr && strcmp(id, kPciBusId) == 0 ? give(device, 0) : remember(hipErrorInvalidValue);
 }
 
-// Everything issued is done already.
-hipError_t hipDeviceSynchronize() { return hipSuccess; }
-hipError_t hipDeviceReset() { return hipSuccess; }
+hipError_t hipDeviceSynchronize() {
+    if (const hipError_t error = check_device_wide_call(); error != hipSuccess) {
+        return error;
+    }
+    backlog().wait_for_all();
+    return hipSuccess;
+}
+hipError_t hipDeviceReset() { return hipDeviceSynchronize(); }
 hipError_t hipSetDeviceFlags(unsigned flags) {
     constexpr unsigned known = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
     if ((flags & ~known) != 0) {

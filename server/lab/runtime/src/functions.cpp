@@ -1,8 +1,10 @@
 #include "errors.h"
 #include "fault.h"
 #include "functions.h"
+#include "kernel_types.h"
 #include "pool.h"
 #include "report.h"
+#include "work.h"
 #include <algorithm>
 #include <ks/function_api.h>
 #include <ks/stream_api.h>
@@ -30,6 +32,8 @@ Registry &registry() {
 /// The pointer launch that is under way on this thread.
 __thread const char *launched_name;
 __thread bool launched_cooperative;
+/// Where a launch's description goes instead of being run.
+__thread std::unique_ptr<KernelWork> *description;
 
 int blocks_per_unit(int block_size, size_t shared_bytes) {
     int blocks = std::min(kBlocksPerUnit, kItemsPerUnit / block_size);
@@ -43,6 +47,20 @@ int blocks_per_unit(int block_size, size_t shared_bytes) {
 
 const char *name_of_pointer_launch() { return launched_name != nullptr ? launched_name : "a kernel by pointer"; }
 bool pointer_launch_is_cooperative() { return launched_cooperative; }
+bool take_description(const Launch &launch) {
+    if (description == nullptr) {
+        return false;
+    }
+    *description = std::make_unique<KernelWork>(launch);
+    return true;
+}
+hipError_t describe_launch(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                           std::unique_ptr<KernelWork> *out) {
+    description = out;
+    const hipError_t error = ks_launch_pointer(function, grid, block, arguments, shared_bytes, nullptr);
+    description = nullptr;
+    return error;
+}
 uint64_t resident_blocks(unsigned block_size, size_t shared_bytes) {
     return uint64_t{thread_count()} * static_cast<unsigned>(blocks_per_unit(static_cast<int>(block_size), shared_bytes));
 }
@@ -73,10 +91,13 @@ hipError_t ks_launch_pointer(const void *function, dim3 grid, dim3 block, void *
             how = found->second;
         }
     }
+    if (how.launch == nullptr && find_kernel(function, &how)) {
+        ks_register_kernel(function, how);
+    }
     if (how.launch == nullptr) {
         report_fault("unknown_kernel_pointer",
-                     "hipLaunchKernel got a pointer whose kernel is not known; pass the kernel itself, or cast it to "
-                     "void* where it is named");
+                     "a kernel was launched by a pointer to void, and what it takes cannot be told from its name: it has "
+                     "structures as parameters or C linkage, or the program no symbols or several units; launch it with <<<>>>");
         return remember(hipErrorInvalidDeviceFunction);
     }
     launched_name = how.kernel;

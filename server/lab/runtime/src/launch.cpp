@@ -5,6 +5,7 @@
 #include "pool.h"
 #include "report.h"
 #include "streams.h"
+#include "work.h"
 #include "worker.h"
 #include <atomic>
 #include <cxxabi.h>
@@ -63,8 +64,9 @@ void refuse(const Launch &launch, const char *kind, const std::string &message) 
     fprintf(stderr, "HIP on the CPU: launch of %s refused: %s\n", launch.kernel, message.c_str());
 }
 
-/// The limits of MI300, whose excess HIP refuses as well.
-hipError_t validate(const Launch &launch) {
+} // namespace
+
+hipError_t check_launch(const Launch &launch) {
     const uint64_t block = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
     const uint64_t grid = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
     if (block == 0 || grid == 0) {
@@ -96,6 +98,8 @@ hipError_t validate(const Launch &launch) {
     }
     return hipSuccess;
 }
+
+namespace {
 
 /// Whether the first character is a parenthesis that the last one closes.
 bool is_enclosed(const std::string &text) {
@@ -181,12 +185,20 @@ extern "C" __attribute__((visibility("default"))) hipError_t ks_launch(const Lau
     if (worker.launch != nullptr) {
         fail("launch_in_kernel", "a kernel launches a kernel, which HIP devices cannot do; launch it from the host");
     }
-    if (const hipError_t error = validate(launch); error != hipSuccess) {
+    if (const hipError_t error = check_launch(launch); error != hipSuccess) {
         return remember(error);
     }
-    if (const hipError_t error = check_stream(launch.stream); error != hipSuccess) {
-        return error;
+    if (take_description(launch)) {
+        return hipSuccess;
     }
+    hipError_t error = hipSuccess;
+    if (runs_at_once(launch.stream, &error)) {
+        return run_launch(launch);
+    }
+    return error != hipSuccess ? error : submit(launch.stream, KernelWork(launch));
+}
+
+hipError_t run_launch(const Launch &launch) {
     static std::mutex one_at_a_time;
     const std::lock_guard<std::mutex> lock(one_at_a_time);
     const uint64_t used_before = processor_ns();

@@ -3,6 +3,8 @@
 #include "copy_kind.h"
 #include "errors.h"
 #include "memory_size.h"
+#include "capture.h"
+#include "pools.h"
 #include "streams.h"
 #include <dlfcn.h>
 #include <ks/memory_api.h>
@@ -12,41 +14,58 @@ namespace ks {
 namespace {
 
 hipError_t copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
-    if (!valid_kind(kind)) {
-        return remember(hipErrorInvalidMemcpyDirection);
+    if (const hipError_t error = check_synchronous_call(); error != hipSuccess) {
+        return error;
     }
-    if (bytes == 0) {
-        return hipSuccess;
+    if (const hipError_t error = check_copy(to, from, bytes, kind); error != hipSuccess || bytes == 0) {
+        return remember(error);
     }
-    if (!allocations().accessible(to, bytes) || !allocations().accessible(from, bytes)) {
-        return remember(hipErrorInvalidValue);
+    if (const hipError_t error = check_stream(nullptr); error != hipSuccess) {
+        return error;
     }
     memmove(to, from, bytes);
     return hipSuccess;
 }
 
 hipError_t copy_on(hipStream_t stream, void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : copy(to, from, bytes, kind);
+    const hipError_t error = check_copy(to, from, bytes, kind);
+    return error != hipSuccess ? remember(error) : submit(stream, CopyWork{to, from, bytes, kind});
+}
+
+/// Issues a call that was checked, as a node of `type` where the stream is captured.
+template <class Call> hipError_t call_on(hipStream_t stream, hipGraphNodeType type, Call call) {
+    return submit(stream, CallWork{type, call});
+}
+/// What a call without a stream waits for.
+hipError_t begin_synchronous() {
+    const hipError_t error = check_synchronous_call();
+    return error != hipSuccess ? error : check_stream(nullptr);
 }
 
 /// The bytes from the first row's begin to the last row's end.
 size_t span(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
 
-hipError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                     hipMemcpyKind kind) {
+hipError_t check_rows(const void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                      size_t height, hipMemcpyKind kind) {
     if (!valid_kind(kind)) {
-        return remember(hipErrorInvalidMemcpyDirection);
+        return hipErrorInvalidMemcpyDirection;
     }
     if (width == 0 || height == 0) {
         return hipSuccess;
     }
     if (width > to_pitch || width > from_pitch) {
-        return remember(hipErrorInvalidPitchValue);
+        return hipErrorInvalidPitchValue;
     }
-    if (!allocations().accessible(to, span(to_pitch, width, height)) ||
-        !allocations().accessible(from, span(from_pitch, width, height))) {
-        return remember(hipErrorInvalidValue);
+    const bool right = allocations().accessible(to, span(to_pitch, width, height)) &&
+                       allocations().accessible(from, span(from_pitch, width, height));
+    return right ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                     hipMemcpyKind kind) {
+    const hipError_t error = check_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    if (error != hipSuccess || width == 0) {
+        return remember(error);
     }
     for (size_t row = 0; row < height; ++row) {
         memmove(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch, width);
@@ -69,7 +88,16 @@ template <class T> hipError_t fill(void *to, T value, size_t count) {
     return hipSuccess;
 }
 template <class T> hipError_t fill_on(hipStream_t stream, void *to, T value, size_t count) {
-    const hipError_t error = check_stream(stream);
+    if (count == 0) {
+        return find_stream(stream) != nullptr ? hipSuccess : remember(hipErrorContextIsDestroyed);
+    }
+    const FillWork work{{to, sizeof(T), 1, count * sizeof(T), static_cast<unsigned>(value), count}};
+    const bool aligned = reinterpret_cast<uintptr_t>(to) % sizeof(T) == 0;
+    const hipError_t error = aligned ? check_fill(work.params) : hipErrorInvalidValue;
+    return error != hipSuccess ? remember(error) : submit(stream, work);
+}
+template <class T> hipError_t fill_now(void *to, T value, size_t count) {
+    const hipError_t error = begin_synchronous();
     return error != hipSuccess ? error : fill(to, value, count);
 }
 
@@ -104,11 +132,17 @@ using namespace ks;
 extern "C" {
 
 hipError_t ks_malloc(void **pointer, size_t bytes) {
+    if (const hipError_t error = check_unsafe_call(); error != hipSuccess) {
+        return error;
+    }
     return allocations().allocate(pointer, bytes, hipMemoryTypeDevice, 0);
 }
 hipError_t ks_malloc_managed(void **pointer, size_t bytes, unsigned flags) {
     if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) {
         return remember(hipErrorInvalidValue);
+    }
+    if (const hipError_t error = check_unsafe_call(); error != hipSuccess) {
+        return error;
     }
     return allocations().allocate(pointer, bytes, hipMemoryTypeManaged, flags);
 }
@@ -118,6 +152,9 @@ hipError_t ks_host_malloc(void **pointer, size_t bytes, unsigned flags) {
                                 hipHostMallocNumaUser | kCoherence;
     if ((flags & ~kKnown) != 0 || (flags & kCoherence) == kCoherence) {
         return remember(hipErrorInvalidValue);
+    }
+    if (const hipError_t error = check_unsafe_call(); error != hipSuccess) {
+        return error;
     }
     return allocations().allocate(pointer, bytes, hipMemoryTypeHost, flags);
 }
@@ -131,12 +168,25 @@ hipError_t ks_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t h
     }
     return ks_malloc(pointer, *pitch * height);
 }
-hipError_t hipFree(void *pointer) { return allocations().release(pointer, is_device); }
-hipError_t hipFreeAsync(void *pointer, hipStream_t stream) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : hipFree(pointer);
+// Freeing waits for all work, as on devices.
+hipError_t hipFree(void *pointer) {
+    if (const hipError_t error = check_unsafe_call(); error != hipSuccess) {
+        return error;
+    }
+    backlog().wait_for_all();
+    const hipError_t error = allocations().release(pointer, is_device);
+    if (error == hipSuccess) {
+        strike_out(pointer);
+    }
+    return error;
 }
-hipError_t hipHostFree(void *pointer) { return allocations().release(pointer, is_host); }
+hipError_t hipHostFree(void *pointer) {
+    if (const hipError_t error = check_unsafe_call(); error != hipSuccess) {
+        return error;
+    }
+    backlog().wait_for_all();
+    return allocations().release(pointer, is_host);
+}
 hipError_t hipFreeHost(void *pointer) { return hipHostFree(pointer); }
 
 hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned flags) {
@@ -168,7 +218,8 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
     return copy_on(stream, to, from, bytes, kind);
 }
 hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-    return copy_on(stream, to, from, bytes, kind);
+    const hipError_t error = check_stream(stream);
+    return error != hipSuccess ? error : copy(to, from, bytes, kind);
 }
 hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from, size_t bytes) {
     return copy(to, from, bytes, hipMemcpyHostToDevice);
@@ -196,22 +247,27 @@ hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_dev
 }
 hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                               hipStream_t stream) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : hipMemcpyPeer(to, to_device, from, from_device, bytes);
+    if (to_device != 0 || from_device != 0) {
+        return remember(hipErrorInvalidDevice);
+    }
+    return copy_on(stream, to, from, bytes, hipMemcpyDeviceToDevice);
 }
 hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                        hipMemcpyKind kind) {
-    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    const hipError_t error = begin_synchronous();
+    return error != hipSuccess ? error : copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                             hipMemcpyKind kind, hipStream_t stream) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    const hipError_t error = check_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    return error != hipSuccess ? remember(error) : call_on(stream, hipGraphNodeTypeMemcpy, [=] {
+        return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+    });
 }
 
 hipError_t hipMemset(void *to, int value, size_t bytes) {
-    if (bytes == 0) {
-        return hipSuccess;
+    if (const hipError_t error = begin_synchronous(); error != hipSuccess || bytes == 0) {
+        return error;
     }
     if (!allocations().accessible(to, bytes)) {
         return remember(hipErrorInvalidValue);
@@ -220,27 +276,32 @@ hipError_t hipMemset(void *to, int value, size_t bytes) {
     return hipSuccess;
 }
 hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : hipMemset(to, value, bytes);
+    return fill_on(stream, to, static_cast<unsigned char>(value), bytes);
 }
-hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) { return fill(to, value, count); }
+hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) { return fill_now(to, value, count); }
 hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream) {
     return fill_on(stream, to, value, count);
 }
-hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) { return fill(to, value, count); }
+hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) { return fill_now(to, value, count); }
 hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream) {
     return fill_on(stream, to, value, count);
 }
-hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) { return fill(to, value, count); }
+hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) { return fill_now(to, value, count); }
 hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
     return fill_on(stream, to, value, count);
 }
 hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-    return fill_rows(to, pitch, value, width, height);
+    const hipError_t error = begin_synchronous();
+    return error != hipSuccess ? error : fill_rows(to, pitch, value, width, height);
 }
 hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
-    const hipError_t error = check_stream(stream);
-    return error != hipSuccess ? error : fill_rows(to, pitch, value, width, height);
+    if (width == 0 || height == 0) {
+        return find_stream(stream) != nullptr ? hipSuccess : remember(hipErrorContextIsDestroyed);
+    }
+    const unsigned byte = static_cast<unsigned char>(value);
+    const FillWork work{{to, 1, height, pitch, byte, width}};
+    const hipError_t error = width > pitch ? hipErrorInvalidValue : check_fill(work.params);
+    return error != hipSuccess ? remember(error) : submit(stream, work);
 }
 
 // Advice about where memory should be has no effect where there is one memory; what it is about must still exist.
@@ -314,7 +375,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
 }
 
 hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, void *to, size_t bytes, size_t offset,
-                          hipMemcpyKind kind) {
+                          hipMemcpyKind kind, bool asynchronous, hipStream_t stream) {
     if (!is_static_data(symbol)) {
         return remember(hipErrorInvalidSymbol);
     }
@@ -327,7 +388,9 @@ hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, v
         return remember(hipErrorInvalidMemcpyDirection);
     }
     char *at = static_cast<char *>(symbol) + offset;
-    return writes ? copy(at, from, bytes, kind) : copy(to, at, bytes, kind);
+    void *target = writes ? at : to;
+    const void *source = writes ? from : at;
+    return asynchronous ? copy_on(stream, target, source, bytes, kind) : copy(target, source, bytes, kind);
 }
 hipError_t ks_symbol_address(void **pointer, const void *symbol) {
     if (pointer == nullptr) {

@@ -1,63 +1,34 @@
-#include "errors.h"
 #include "streams.h"
+#include "capture.h"
+#include "errors.h"
+#include "handles.h"
 #include <ks/stream_api.h>
-#include <mutex>
-#include <set>
-#include <time.h>
-
-struct ihipStream_t {
-    unsigned flags;
-    int priority;
-};
-struct ihipEvent_t {
-    unsigned flags;
-    bool recorded;
-    timespec at;
-};
 
 namespace ks {
 namespace {
 
 constexpr int kLeastPriority = 1, kGreatestPriority = -1;
 
-/// Handles that are alive, so that a destroyed or invented one is told and not followed.
-template <class T> class Handles {
-  public:
-    T *add(T *handle) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        alive_.insert(handle);
-        return handle;
-    }
-    bool contains(T *handle) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return alive_.count(handle) != 0;
-    }
-    bool remove(T *handle) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return alive_.erase(handle) != 0;
-    }
-
-  private:
-    std::mutex mutex_;
-    std::set<T *> alive_;
-};
 Handles<ihipStream_t> &streams() {
     static auto *const all = new Handles<ihipStream_t>;
     return *all;
 }
-Handles<ihipEvent_t> &events() {
-    static auto *const all = new Handles<ihipEvent_t>;
-    return *all;
+ihipStream_t *legacy_stream() {
+    static auto *const stream = new ihipStream_t{hipStreamDefault, 0};
+    return stream;
+}
+/// The calling thread's default stream, which lives on after the thread: its events may still be asked.
+ihipStream_t *thread_stream() {
+    static __thread ihipStream_t *stream;
+    if (stream == nullptr) {
+        stream = streams().add(new ihipStream_t{hipStreamDefault, 0});
+    }
+    return stream;
 }
 
-bool is_default(hipStream_t stream) {
-    return stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread;
-}
-hipError_t check(hipStream_t stream) {
-    return is_default(stream) || streams().contains(stream) ? hipSuccess : remember(hipErrorInvalidHandle);
-}
-hipError_t check(hipEvent_t event) {
-    return event != nullptr && events().contains(event) ? hipSuccess : remember(hipErrorInvalidHandle);
+hipError_t find(hipStream_t handle, ihipStream_t **stream) {
+    *stream = find_stream(handle);
+    return *stream != nullptr ? hipSuccess : remember(hipErrorContextIsDestroyed);
 }
 
 hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority) {
@@ -69,11 +40,97 @@ hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority) {
     return hipSuccess;
 }
 
-double milliseconds(timespec t) { return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6; }
+/// What work on this stream comes after: the stream's own, and across the legacy stream and all that are not non-blocking.
+std::vector<Ticket> work_before(const ihipStream_t &stream) {
+    std::vector<Ticket> before;
+    const auto add = [&before](const ihipStream_t &other) {
+        if (!is_done(other.last)) {
+            before.push_back(other.last);
+        }
+    };
+    add(stream);
+    if (is_legacy(&stream)) {
+        streams().for_each([&add](const ihipStream_t *other) {
+            if (other->flags != hipStreamNonBlocking) {
+                add(*other);
+            }
+        });
+    } else if (stream.flags != hipStreamNonBlocking) {
+        add(*legacy_stream());
+    }
+    return before;
+}
+
+/// Adds to the backlog and runs what has become ready.
+void put_off(ihipStream_t &stream, Work work, std::vector<Ticket> after, std::function<bool()> condition) {
+    for (Ticket &ticket : work_before(stream)) {
+        after.push_back(std::move(ticket));
+    }
+    stream.last = backlog().add(std::move(work), std::move(after), std::move(condition));
+    backlog().advance();
+}
+
+/// Waits until everything is done that a call on this stream comes after.
+void finish(const ihipStream_t &stream) {
+    for (const Ticket &ticket : work_before(stream)) {
+        backlog().wait_for(ticket);
+    }
+}
 
 } // namespace
 
-hipError_t check_stream(hipStream_t stream) { return check(stream); }
+ihipStream_t *find_stream(hipStream_t handle) {
+    if (handle == nullptr || handle == hipStreamLegacy) {
+        return legacy_stream();
+    }
+    if (handle == hipStreamPerThread) {
+        return thread_stream();
+    }
+    return streams().contains(handle) ? handle : nullptr;
+}
+bool is_legacy(const ihipStream_t *stream) { return stream == legacy_stream(); }
+
+bool runs_at_once(hipStream_t handle, hipError_t *error) {
+    ihipStream_t *stream = nullptr;
+    *error = find(handle, &stream);
+    if (*error == hipSuccess && is_legacy(stream)) {
+        *error = check_synchronous_call();
+    }
+    return *error == hipSuccess && stream->capture == nullptr && backlog().empty();
+}
+
+hipError_t submit(hipStream_t handle, Work work) {
+    hipError_t error = hipSuccess;
+    if (runs_at_once(handle, &error)) {
+        return run(work);
+    }
+    if (error != hipSuccess) {
+        return error;
+    }
+    ihipStream_t &stream = *find_stream(handle);
+    if (stream.capture != nullptr) {
+        return remember(capture_work(stream, std::move(work)));
+    }
+    put_off(stream, std::move(work), {}, {});
+    return hipSuccess;
+}
+
+void hold(ihipStream_t &stream, const Ticket &ticket, std::function<bool()> condition) {
+    put_off(stream, EmptyWork{}, {ticket}, std::move(condition));
+}
+
+hipError_t check_stream(hipStream_t handle) {
+    ihipStream_t *stream = nullptr;
+    if (const hipError_t error = find(handle, &stream); error != hipSuccess) {
+        return error;
+    }
+    if (stream->capture != nullptr) {
+        invalidate(*stream->capture);
+        return remember(hipErrorStreamCaptureUnsupported);
+    }
+    finish(*stream);
+    return hipSuccess;
+}
 
 } // namespace ks
 
@@ -87,6 +144,12 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags) { retur
 hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int priority) {
     return create_stream(stream, flags, priority);
 }
+hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t words, const uint32_t *mask) {
+    if (words == 0 || mask == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    return create_stream(stream, hipStreamDefault, 0);
+}
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (least != nullptr) {
         *least = kLeastPriority;
@@ -97,119 +160,100 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return hipSuccess;
 }
 hipError_t hipStreamDestroy(hipStream_t stream) {
-    if (stream == nullptr || !streams().remove(stream)) {
-        return remember(hipErrorInvalidHandle);
+    if (stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread) {
+        return remember(hipErrorInvalidResourceHandle);
     }
-    delete stream;
+    if (!streams().contains(stream)) {
+        return remember(hipErrorContextIsDestroyed);
+    }
+    if (stream->capture != nullptr) {
+        if (stream->capture->origin != stream) {
+            return remember(hipErrorStreamCaptureUnsupported);
+        }
+        forget_stream(stream);
+    }
+    finish(*stream);
+    if (streams().remove(stream)) {
+        delete stream;
+    }
     return hipSuccess;
 }
-hipError_t hipStreamSynchronize(hipStream_t stream) { return check(stream); }
-hipError_t hipStreamQuery(hipStream_t stream) { return check(stream); }
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
-    if (flags != 0) {
-        return remember(hipErrorInvalidValue);
+hipError_t hipStreamSynchronize(hipStream_t stream) {
+    if (find_stream(stream) == find_stream(nullptr)) {
+        if (const hipError_t error = check_device_wide_call(); error != hipSuccess) {
+            return error;
+        }
     }
-    const hipError_t error = check(stream);
-    return error != hipSuccess ? error : check(event);
+    return check_stream(stream);
+}
+hipError_t hipStreamQuery(hipStream_t handle) {
+    ihipStream_t *stream = nullptr;
+    if (const hipError_t error = find(handle, &stream); error != hipSuccess) {
+        return error;
+    }
+    if (is_legacy(stream)) {
+        if (const hipError_t error = check_synchronous_call(); error != hipSuccess) {
+            return error;
+        }
+    }
+    if (stream->capture != nullptr) {
+        return check_stream(handle);
+    }
+    backlog().advance();
+    return work_before(*stream).empty() ? hipSuccess : hipErrorNotReady;
 }
 hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t, unsigned flags) {
-    if (pointer == nullptr || flags == 0 || flags > (hipMemAttachGlobal | hipMemAttachHost | hipMemAttachSingle)) {
+    const bool one = flags == hipMemAttachGlobal || flags == hipMemAttachHost || flags == hipMemAttachSingle;
+    if (pointer == nullptr || !one) {
         return remember(hipErrorInvalidValue);
     }
-    return check(stream);
+    return check_stream(stream);
 }
-hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags) {
+hipError_t hipStreamGetFlags(hipStream_t handle, unsigned *flags) {
+    ihipStream_t *stream = nullptr;
     if (flags == nullptr) {
         return remember(hipErrorInvalidValue);
     }
-    if (const hipError_t error = check(stream); error != hipSuccess) {
+    if (const hipError_t error = find(handle, &stream); error != hipSuccess) {
         return error;
     }
-    *flags = is_default(stream) ? hipStreamDefault : stream->flags;
+    *flags = stream->flags;
     return hipSuccess;
 }
-hipError_t hipStreamGetPriority(hipStream_t stream, int *priority) {
+hipError_t hipStreamGetPriority(hipStream_t handle, int *priority) {
+    ihipStream_t *stream = nullptr;
     if (priority == nullptr) {
         return remember(hipErrorInvalidValue);
     }
-    if (const hipError_t error = check(stream); error != hipSuccess) {
+    if (const hipError_t error = find(handle, &stream); error != hipSuccess) {
         return error;
     }
-    *priority = is_default(stream) ? 0 : stream->priority;
+    *priority = stream->priority;
     return hipSuccess;
 }
-hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device) {
+hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t *device) {
+    ihipStream_t *stream = nullptr;
     if (device == nullptr) {
         return remember(hipErrorInvalidValue);
     }
     *device = 0;
-    return check(stream);
+    return find(handle, &stream);
 }
+
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *user_data, unsigned flags) {
     if (callback == nullptr || flags != 0) {
         return remember(hipErrorInvalidValue);
     }
-    if (const hipError_t error = check(stream); error != hipSuccess) {
-        return error;
-    }
-    callback(stream, hipSuccess, user_data);
-    return hipSuccess;
+    return submit(stream, CallWork{hipGraphNodeTypeHost, [=] {
+                                       callback(stream, hipSuccess, user_data);
+                                       return hipSuccess;
+                                   }});
 }
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void *user_data) {
     if (function == nullptr) {
         return remember(hipErrorInvalidValue);
     }
-    if (const hipError_t error = check(stream); error != hipSuccess) {
-        return error;
-    }
-    function(user_data);
-    return hipSuccess;
-}
-
-hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags) {
-    constexpr unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
-                               hipEventReleaseToDevice | hipEventReleaseToSystem | hipEventDisableSystemFence;
-    if (event == nullptr || (flags & ~known) != 0) {
-        return remember(hipErrorInvalidValue);
-    }
-    *event = events().add(new ihipEvent_t{flags, false, {}});
-    return hipSuccess;
-}
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-    if (const hipError_t error = check(event); error != hipSuccess) {
-        return error;
-    }
-    if (const hipError_t error = check(stream); error != hipSuccess) {
-        return error;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &event->at);
-    event->recorded = true;
-    return hipSuccess;
-}
-hipError_t hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned flags) {
-    return flags == 0 ? hipEventRecord(event, stream) : remember(hipErrorInvalidValue);
-}
-hipError_t hipEventSynchronize(hipEvent_t event) { return check(event); }
-hipError_t hipEventQuery(hipEvent_t event) { return check(event); }
-hipError_t hipEventElapsedTime(float *out, hipEvent_t start, hipEvent_t stop) {
-    if (out == nullptr) {
-        return remember(hipErrorInvalidValue);
-    }
-    if (check(start) != hipSuccess || check(stop) != hipSuccess) {
-        return hipErrorInvalidHandle;
-    }
-    if (!start->recorded || !stop->recorded || ((start->flags | stop->flags) & hipEventDisableTiming) != 0) {
-        return remember(hipErrorInvalidHandle);
-    }
-    *out = static_cast<float>(milliseconds(stop->at) - milliseconds(start->at));
-    return hipSuccess;
-}
-hipError_t hipEventDestroy(hipEvent_t event) {
-    if (event == nullptr || !events().remove(event)) {
-        return remember(hipErrorInvalidHandle);
-    }
-    delete event;
-    return hipSuccess;
+    return submit(stream, HostWork{{function, user_data}});
 }
 }
 #pragma GCC visibility pop

@@ -117,6 +117,14 @@ typedef void (*hipHostFn_t)(void *user_data);
 #define hipStreamNonBlocking 0x01
 #define hipStreamLegacy (reinterpret_cast<hipStream_t>(1))
 #define hipStreamPerThread (reinterpret_cast<hipStream_t>(2))
+#define hipStreamWaitValueGte 0x0
+#define hipStreamWaitValueEq 0x1
+#define hipStreamWaitValueAnd 0x2
+#define hipStreamWaitValueNor 0x3
+#define hipEventRecordDefault 0x0
+#define hipEventRecordExternal 0x1
+#define hipEventWaitDefault 0x0
+#define hipEventWaitExternal 0x1
 #define hipEventDefault 0x0
 #define hipEventBlockingSync 0x1
 #define hipEventDisableTiming 0x2

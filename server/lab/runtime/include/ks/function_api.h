@@ -16,6 +16,25 @@ struct PointerLaunch {
 };
 extern "C" void ks_register_kernel(const void *address, PointerLaunch how);
 
+/// How this unit runs kernels that are known by their address alone: its work-items' indices are the unit's own variables.
+/// `body` is what the library made of kernel and arguments.
+extern "C" void ks_call_untyped(const void *body);
+extern "C" void ks_offer_runner(void (*run_blocks)(const Launch &, uint64_t, uint64_t), unsigned wave_size,
+                                bool for_all_units);
+namespace {
+struct UntypedCall {
+    void operator()() const { ks_call_untyped(this); }
+};
+__attribute__((constructor, used)) void offer_runner() {
+#ifdef KS_SEVERAL_UNITS
+    constexpr bool for_all_units = true;
+#else
+    constexpr bool for_all_units = false;
+#endif
+    ks_offer_runner(&run_blocks_on_fibers<UntypedCall>, kWaveSize, for_all_units);
+}
+} // namespace
+
 template <class... P, size_t... i>
 hipError_t launch_with_pointers(void (*kernel)(P...), const char *name, dim3 grid, dim3 block, void **arguments,
                                 size_t shared_bytes, hipStream_t stream, std::index_sequence<i...>) {

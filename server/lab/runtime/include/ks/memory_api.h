@@ -1,5 +1,5 @@
-// Memory: allocation, copies, fills, symbols. "Device" memory is ordinary memory; every copy is done when its call
-// returns, whatever stream it names.
+// Memory: allocation, copies, fills, symbols. "Device" memory is ordinary memory; a copy is done when its call returns,
+// unless its stream waits for a value (ks/stream_api.h) or is captured.
 #pragma once
 #pragma clang system_header
 #include <ks/api_types.h>
@@ -54,7 +54,7 @@ hipError_t ks_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t h
 hipError_t ks_host_malloc(void **pointer, size_t bytes, unsigned flags);
 hipError_t ks_malloc_managed(void **pointer, size_t bytes, unsigned flags);
 hipError_t ks_copy_symbol(void *symbol, size_t symbol_bytes, const void *from, void *to, size_t bytes, size_t offset,
-                          hipMemcpyKind kind);
+                          hipMemcpyKind kind, bool asynchronous, hipStream_t stream);
 hipError_t ks_symbol_address(void **pointer, const void *symbol);
 hipError_t ks_symbol_size(size_t *bytes, const void *symbol, size_t symbol_bytes);
 }
@@ -63,9 +63,6 @@ template <class T> static inline hipError_t hipMalloc(T **pointer, size_t bytes)
     return ks_malloc((void **)pointer, bytes);
 }
 template <class T> static inline hipError_t hipExtMallocWithFlags(T **pointer, size_t bytes, unsigned) {
-    return ks_malloc((void **)pointer, bytes);
-}
-template <class T> static inline hipError_t hipMallocAsync(T **pointer, size_t bytes, hipStream_t) {
     return ks_malloc((void **)pointer, bytes);
 }
 template <class T>
@@ -132,19 +129,19 @@ struct Symbol {
 
 static inline hipError_t hipMemcpyToSymbol(::ks::Symbol symbol, const void *from, size_t bytes, size_t offset = 0,
                                            hipMemcpyKind kind = hipMemcpyHostToDevice) {
-    return ks_copy_symbol(symbol.address, symbol.bytes, from, nullptr, bytes, offset, kind);
+    return ks_copy_symbol(symbol.address, symbol.bytes, from, nullptr, bytes, offset, kind, false, nullptr);
 }
 static inline hipError_t hipMemcpyToSymbolAsync(::ks::Symbol symbol, const void *from, size_t bytes, size_t offset,
-                                                hipMemcpyKind kind, hipStream_t = nullptr) {
-    return ks_copy_symbol(symbol.address, symbol.bytes, from, nullptr, bytes, offset, kind);
+                                                hipMemcpyKind kind, hipStream_t stream = nullptr) {
+    return ks_copy_symbol(symbol.address, symbol.bytes, from, nullptr, bytes, offset, kind, true, stream);
 }
 static inline hipError_t hipMemcpyFromSymbol(void *to, ::ks::Symbol symbol, size_t bytes, size_t offset = 0,
                                              hipMemcpyKind kind = hipMemcpyDeviceToHost) {
-    return ks_copy_symbol(symbol.address, symbol.bytes, nullptr, to, bytes, offset, kind);
+    return ks_copy_symbol(symbol.address, symbol.bytes, nullptr, to, bytes, offset, kind, false, nullptr);
 }
 static inline hipError_t hipMemcpyFromSymbolAsync(void *to, ::ks::Symbol symbol, size_t bytes, size_t offset,
-                                                  hipMemcpyKind kind, hipStream_t = nullptr) {
-    return ks_copy_symbol(symbol.address, symbol.bytes, nullptr, to, bytes, offset, kind);
+                                                  hipMemcpyKind kind, hipStream_t stream = nullptr) {
+    return ks_copy_symbol(symbol.address, symbol.bytes, nullptr, to, bytes, offset, kind, true, stream);
 }
 static inline hipError_t hipGetSymbolAddress(void **pointer, ::ks::Symbol symbol) {
     return ks_symbol_address(pointer, symbol.address);

@@ -35,21 +35,6 @@ KS_REFUSE(hipCtxPushCurrent, KS_CONTEXTS)
 KS_REFUSE(hipCtxPopCurrent, KS_CONTEXTS)
 KS_REFUSE(hipDevicePrimaryCtxRetain, KS_CONTEXTS)
 
-#define KS_GRAPHS "graphs and stream capture"
-KS_REFUSE_TYPE(hipGraph_t, KS_GRAPHS)
-KS_REFUSE_TYPE(hipGraphExec_t, KS_GRAPHS)
-KS_REFUSE_TYPE(hipGraphNode_t, KS_GRAPHS)
-KS_REFUSE(hipGraphCreate, KS_GRAPHS)
-KS_REFUSE(hipGraphDestroy, KS_GRAPHS)
-KS_REFUSE(hipGraphInstantiate, KS_GRAPHS)
-KS_REFUSE(hipGraphLaunch, KS_GRAPHS)
-KS_REFUSE(hipGraphExecDestroy, KS_GRAPHS)
-KS_REFUSE(hipGraphAddKernelNode, KS_GRAPHS)
-KS_REFUSE(hipGraphAddMemcpyNode, KS_GRAPHS)
-KS_REFUSE(hipStreamBeginCapture, KS_GRAPHS)
-KS_REFUSE(hipStreamEndCapture, KS_GRAPHS)
-KS_REFUSE(hipStreamIsCapturing, KS_GRAPHS)
-
 #define KS_REFERENCES "texture references; use texture objects"
 template <class T, int dimensions = 1, int read_mode = 0> struct texture {
     static_assert(sizeof(T) == 0, "not supported by the CPU runtime: " KS_REFERENCES);
@@ -87,19 +72,16 @@ KS_REFUSE(hipIpcCloseMemHandle, KS_IPC)
 KS_REFUSE(hipIpcGetEventHandle, KS_IPC)
 KS_REFUSE(hipIpcOpenEventHandle, KS_IPC)
 
-#define KS_POOLS "memory pools"
-KS_REFUSE(hipMemPoolCreate, KS_POOLS)
-KS_REFUSE(hipMemPoolDestroy, KS_POOLS)
-KS_REFUSE(hipMemPoolSetAttribute, KS_POOLS)
-KS_REFUSE(hipMemPoolGetAttribute, KS_POOLS)
-KS_REFUSE(hipMallocFromPoolAsync, KS_POOLS)
-KS_REFUSE(hipDeviceGetDefaultMemPool, KS_POOLS)
-KS_REFUSE(hipDeviceGetMemPool, KS_POOLS)
-
 #define KS_VIRTUAL_MEMORY "virtual memory management"
 KS_REFUSE(hipMemCreate, KS_VIRTUAL_MEMORY)
 KS_REFUSE(hipMemMap, KS_VIRTUAL_MEMORY)
 KS_REFUSE(hipMemAddressReserve, KS_VIRTUAL_MEMORY)
+
+#define KS_SHARED_POOLS "sharing memory pools between processes"
+KS_REFUSE(hipMemPoolExportToShareableHandle, KS_SHARED_POOLS)
+KS_REFUSE(hipMemPoolImportFromShareableHandle, KS_SHARED_POOLS)
+KS_REFUSE(hipMemPoolExportPointer, KS_SHARED_POOLS)
+KS_REFUSE(hipMemPoolImportPointer, KS_SHARED_POOLS)
 
 #define KS_INTEROP "graphics and external memory"
 KS_REFUSE(hipImportExternalMemory, KS_INTEROP)
@@ -114,12 +96,6 @@ KS_REFUSE(hipProfilerStop, KS_PROFILER)
 #define KS_RANGES "attributes of memory ranges"
 KS_REFUSE(hipMemRangeGetAttribute, KS_RANGES)
 KS_REFUSE(hipMemRangeGetAttributes, KS_RANGES)
-
-#define KS_STREAM_VALUES "stream memory operations"
-KS_REFUSE(hipStreamWaitValue32, KS_STREAM_VALUES)
-KS_REFUSE(hipStreamWaitValue64, KS_STREAM_VALUES)
-KS_REFUSE(hipStreamWriteValue32, KS_STREAM_VALUES)
-KS_REFUSE(hipStreamWriteValue64, KS_STREAM_VALUES)
 
 // Builtins that read or write a device's own registers and queues.
 #define KS_REGISTERS "a device's hardware registers, queues and code addresses"
