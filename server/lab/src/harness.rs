@@ -26,7 +26,7 @@ pub use cpu::CpuBuilder;
 
 use crate::benchmark::Benchmark;
 use crate::sandbox::{self, Command, Limits, Policy};
-use crate::workbench::Sampling;
+use crate::workbench::{Sampling, ShapeChoice};
 use crate::{Cancel, Comparison, Failure, LabError, Source, TimeReport};
 
 /// Builds what the harness loads, for one device.
@@ -112,6 +112,17 @@ impl Bench<'_> {
     ) -> Result<Comparison, LabError> {
         let measured = self.run(baseline, Some(candidate), sampling, cancel)?;
         outcome::comparison(self, sampling, &measured.sittings, &measured.joined)
+    }
+
+    /// Runs `source` once at every shape, checks its results, and asks nothing of its times.
+    pub(crate) fn check(&self, source: &Source, cancel: &Cancel) -> Result<(), LabError> {
+        let seed = rand::random();
+        let everything = Sampling { seed, budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All };
+        let shapes = self.chosen_shapes(&everything)?;
+        let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
+        let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
+        let objects = Objects { trusted, baseline: self.build(source, cancel)?, candidate: None };
+        self.sit(&objects, &shapes, &everything, sittings::once(), seed, cancel).map(drop)
     }
 
     fn run(

@@ -248,7 +248,7 @@ impl Workbench {
                 let builder = CpuBuilder { cpu: &cpu, options: self.compile.clone(), faults: Some(&faults) };
                 let bench = Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits };
                 bench.build(source, cancel)?;
-                let outcome = bench.time(source, &Sampling::once(), cancel).map(drop);
+                let outcome = bench.check(source, cancel);
                 sanitize::Run::new(faults.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)?
             }
         };

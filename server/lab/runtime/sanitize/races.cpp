@@ -113,8 +113,10 @@ bool Races::conflicts(const Stamp &before, const Stamp &now) const {
 }
 
 void Races::access_cell(Cell &cell, uintptr_t address, size_t bytes, bool writes, const Stamp &stamp) {
-    if (conflicts(cell.write, stamp)) {
-        found(address, bytes, cell.write, true, stamp, writes);
+    for (const Stamp *write : {&cell.write, &cell.atomic_write}) {
+        if (conflicts(*write, stamp)) {
+            found(address, bytes, *write, true, stamp, writes);
+        }
     }
     if (writes) {
         for (Stamp &read : cell.reads) {
@@ -125,7 +127,7 @@ void Races::access_cell(Cell &cell, uintptr_t address, size_t bytes, bool writes
                 found(address, bytes, read, false, stamp, true);
             }
         }
-        cell.write = stamp;
+        ((stamp.flags & kAtomic) != 0 ? cell.atomic_write : cell.write) = stamp;
         return;
     }
     Stamp &first = cell.reads[0], &second = cell.reads[1];

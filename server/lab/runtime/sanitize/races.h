@@ -26,9 +26,9 @@ class Races {
     }
 
   private:
-    /// The last write, and reads of two work-items: whoever writes next differs from one of them.
+    /// The last write, the last atomic one, and reads of two work-items: whoever writes next differs from one of them.
     struct Cell {
-        Stamp write, reads[2];
+        Stamp write, atomic_write, reads[2];
     };
     static constexpr size_t kWord = 4;
     /// Words are told apart; bytes of a word are from the first time that one is accessed by itself.

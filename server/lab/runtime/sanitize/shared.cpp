@@ -74,7 +74,8 @@ void Shared::note_late_write(const Access &access) {
     for (EarlyRead &read : early_) {
         const bool overlaps = access.address < read.access.address + read.access.bytes &&
                               read.access.address < access.address + access.bytes;
-        if (overlaps && read.written_pc == 0) {
+        // An atomic update reads and writes: that is no write of somebody else's.
+        if (overlaps && read.written_pc == 0 && access.pc != read.access.pc) {
             read.written_pc = access.pc;
             read.writer = state.item;
         }

@@ -32,6 +32,11 @@ pub(super) fn alone(sampling: &Sampling) -> Effort {
     Effort { budget: sampling.budget, patience: PATIENCE, least_pairs: 10, looks_at_machine: true }
 }
 
+/// The effort of a process that only checks: one run at each shape.
+pub(super) fn once() -> Effort {
+    Effort { budget: Duration::ZERO, patience: PATIENCE, least_pairs: 0, looks_at_machine: false }
+}
+
 /// Sits until the interval of the geometric mean is narrow or the budget is spent.
 pub(super) fn compare(
     bench: &Bench<'_>,

@@ -58,7 +58,7 @@ const LOCATED: [&str; 6] = [
 ];
 
 /// Clang's instrumentation for AddressSanitizer, all of it as calls, with the shadow reached through calls too.
-const ADDRESS: [&str; 9] = [
+const ADDRESS: [&str; 13] = [
     "-fsanitize=address",
     "-fsanitize-recover=address",
     "-fsanitize-address-use-after-return=never",
@@ -68,6 +68,11 @@ const ADDRESS: [&str; 9] = [
     "-asan-max-inline-poisoning-size=0",
     "-mllvm",
     "-asan-mapping-offset=0",
+    // Every access is seen, also where its bounds need no look: it may be the first to write shared memory.
+    "-mllvm",
+    "-asan-opt-globals=0",
+    "-mllvm",
+    "-asan-opt-same-temp=0",
 ];
 
 /// Clang's instrumentation for ThreadSanitizer: every read and write, volatile ones told apart.
