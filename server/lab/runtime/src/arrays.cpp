@@ -22,7 +22,7 @@ bool valid_extent(const hipExtent &extent, unsigned flags) {
 }
 
 bool valid_flags(const hipExtent &extent, unsigned flags) {
-    const unsigned known = hipArrayLayered | hipArraySurfaceLoadStore | hipArrayTextureGather;
+    const unsigned known = hipArrayLayered | hipArraySurfaceLoadStore | hipArrayTextureGather | hipArrayCubemap;
     const bool two_dimensions = extent.height != 0 && extent.depth == 0;
     return (flags & ~known) == 0 && ((flags & hipArrayTextureGather) == 0 || two_dimensions);
 }
@@ -95,12 +95,12 @@ hipError_t Arrays::create(hipArray_t *out, const hipChannelFormatDesc *descripto
     if (out == nullptr || descriptor == nullptr) {
         return remember(hipErrorInvalidValue);
     }
-    if ((flags & hipArrayCubemap) != 0) {
-        return remember(hipErrorNotSupported);
-    }
     const std::optional<ElementFormat> format = element_format(*descriptor);
     if (!format || !valid_extent(extent, flags) || !valid_flags(extent, flags)) {
         return remember(hipErrorInvalidValue);
+    }
+    if ((flags & hipArrayCubemap) != 0) {
+        return remember(hipErrorNotSupported);
     }
     hipArray array{*format, extent, flags, nullptr};
     void *data = nullptr;
@@ -150,7 +150,7 @@ extern "C" {
 
 hipError_t hipMallocArray(hipArray_t *array, const hipChannelFormatDesc *desc, size_t width, size_t height,
                           unsigned flags) {
-    if ((flags & hipArrayLayered) != 0) {
+    if ((flags & (hipArrayLayered | hipArrayCubemap)) != 0) {
         return remember(hipErrorInvalidValue);
     }
     return arrays().create(array, desc, {width, height, 0}, flags);

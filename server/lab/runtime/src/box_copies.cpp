@@ -313,6 +313,7 @@ hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *copy, hipStream_t stream) {
     return on(stream, copy, copy_driver_3d);
 }
 hipError_t hipMemcpyParam2D(const hip_Memcpy2D *copy) { return copy_driver_2d(copy); }
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *copy) { return copy_driver_2d(copy); }
 hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *copy, hipStream_t stream) {
     return on(stream, copy, copy_driver_2d);
 }

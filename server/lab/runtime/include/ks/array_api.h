@@ -56,5 +56,6 @@ hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *copy, hipStream_t stream = n
 hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *copy);
 hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *copy, hipStream_t stream);
 hipError_t hipMemcpyParam2D(const hip_Memcpy2D *copy);
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *copy);
 hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *copy, hipStream_t stream = nullptr);
 }

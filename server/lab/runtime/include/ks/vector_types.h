@@ -187,3 +187,6 @@ KS_VECTOR_TYPES(unsigned long long, ulonglong)
 KS_VECTOR_TYPES(float, float)
 KS_VECTOR_TYPES(double, double)
 #undef KS_VECTOR_TYPES
+
+// HIP's short name beside the C library's ushort, uint and ulong.
+typedef unsigned char uchar;
