@@ -22,6 +22,12 @@
 #if KS_WAVE_SIZE != 32 && KS_WAVE_SIZE != 64
 #error "KS_WAVE_SIZE must be 32 or 64"
 #endif
+#if KS_WAVE_SIZE == 64
+// Device code asks for the architecture by these, and often leaves a kernel empty for others. clang itself defines
+// __AMDGCN__ and __AMDGPU__ too: they are not, since the processor is not one that runs GPU assembly.
+#define __gfx942__ 1
+#define __GFX9__ 1
+#endif
 #define __AMDGCN_WAVEFRONT_SIZE KS_WAVE_SIZE
 #define __AMDGCN_WAVEFRONT_SIZE__ KS_WAVE_SIZE
 

@@ -3,10 +3,6 @@
 #include <hip/hip_runtime.h>
 
 #if __has_include_next(<rocwmma/rocwmma.hpp>)
-// It chooses its instructions by the architecture's macro, which only it needs: elsewhere that macro guards assembly.
-#ifndef __gfx942__
-#define __gfx942__ 1
-#endif
 // Its operators for __half are for the host, beside HIP's for the device. Host and device are one here, where the two would
 // be ambiguous: it is told to leave __half out (its hfloat16_t). Its float16_t is there.
 #ifdef HIP_NO_HALF
