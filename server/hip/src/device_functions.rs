@@ -233,7 +233,10 @@ const NUMBERS: &[&str] = &[
     "hipGetBlockDim",
     "__builtin_amdgcn_workitem_id",
     "__builtin_amdgcn_workgroup_size",
+    "__builtin_amdgcn_grid_size",
     "__builtin_amdgcn_wavefrontsize",
+    "__builtin_amdgcn_mbcnt",
+    "__builtin_amdgcn_global_load_lds",
 ];
 
 /// `word` alone shows that a kernel depends on how its work-items are numbered or stand in wavefronts: give a work-item
@@ -260,6 +263,9 @@ mod tests {
         check("__builtin_amdgcn_ds_bpermute", true, true);
         check("__builtin_amdgcn_workitem_id_x", false, true);
         check("__builtin_amdgcn_rcpf", false, false);
+        check("__builtin_amdgcn_mbcnt_lo", false, true);
+        check("__builtin_amdgcn_global_load_lds", false, true);
+        check("__builtin_amdgcn_mfma_f32_32x32x8f16", true, true);
         check("warpSize", false, true);
         check("__lane_id", false, true);
         check("cooperative_groups", true, true);
