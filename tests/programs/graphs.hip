@@ -248,8 +248,47 @@ static void symbols_and_memory() {
     (void)hipGetLastError();
 }
 
+// A copy of a box out of a pitched volume.
+static void boxes() {
+    hipPitchedPtr volume;
+    HIP_OK(hipMalloc3D(&volume, make_hipExtent(8, 5, 4)));
+    std::vector<unsigned char> all(volume.pitch * 5 * 4), box(3 * 2 * 2);
+    for (size_t i = 0; i < all.size(); ++i) all[i] = i * 7 + i / 251;
+    HIP_OK(hipMemcpy(volume.ptr, all.data(), all.size(), hipMemcpyHostToDevice));
+    hipMemcpy3DParms copy = {};
+    copy.srcPtr = volume;
+    copy.srcPos = make_hipPos(2, 1, 1);
+    copy.dstPtr = make_hipPitchedPtr(box.data(), 3, 3, 2);
+    copy.extent = make_hipExtent(3, 2, 2);
+    copy.kind = hipMemcpyDeviceToHost;
+    hipGraph_t graph;
+    hipGraphNode_t node;
+    hipGraphExec_t exec;
+    HIP_OK(hipGraphCreate(&graph, 0));
+    HIP_OK(hipGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy));
+    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    for (size_t shift = 0; shift < 2; ++shift) {
+        HIP_OK(hipGraphLaunch(exec, nullptr));
+        for (size_t z = 0; z < 2; ++z) {
+            for (size_t y = 0; y < 2; ++y) {
+                for (size_t x = 0; x < 3; ++x) {
+                    CHECK(box[(z * 2 + y) * 3 + x] == all[((z + 1 + shift) * 5 + y + 1) * volume.pitch + x + 2]);
+                }
+            }
+        }
+        copy.srcPos.z = 2;
+        HIP_OK(hipGraphExecMemcpyNodeSetParams(exec, node, &copy));
+    }
+    copy.extent.depth = 3;
+    CHECK(hipGraphMemcpyNodeSetParams(node, &copy) == hipErrorInvalidValue);
+    HIP_OK(hipGraphExecDestroy(exec));
+    HIP_OK(hipGraphDestroy(graph));
+    HIP_OK(hipFree(volume.ptr));
+}
+
 int main() {
     diamond();
+    boxes();
     children();
     symbols_and_memory();
     hipGraph_t graph;

@@ -1,6 +1,7 @@
 // Copies and fills of boxes: between arrays, pitched memory and plain rows.
 #include "allocations.h"
 #include "arrays.h"
+#include "capture.h"
 #include "copy_kind.h"
 #include "errors.h"
 #include "streams.h"
@@ -82,7 +83,8 @@ hipError_t locate(const Place &place, const Size &size, Box *box) {
     return place.array != nullptr ? box_in_array(place, size, box) : box_in_memory(place, size, box);
 }
 
-hipError_t copy_box(const Place &to, const Place &from, const Size &size, hipMemcpyKind kind) {
+hipError_t copy_box(const Place &to, const Place &from, const Size &size, hipMemcpyKind kind,
+                    bool only_check = false) {
     if (!valid_kind(kind)) {
         return remember(hipErrorInvalidMemcpyDirection);
     }
@@ -94,7 +96,7 @@ hipError_t copy_box(const Place &to, const Place &from, const Size &size, hipMem
     if (error == hipSuccess) {
         error = locate(from, size, &source);
     }
-    if (error != hipSuccess) {
+    if (error != hipSuccess || only_check) {
         return remember(error);
     }
     for (size_t z = 0; z < size.depth; ++z) {
@@ -126,11 +128,7 @@ size_t run_offset(const hipArray *array, size_t x, size_t y) {
     return inside ? y * array->row_bytes() + x : SIZE_MAX;
 }
 
-hipError_t copy_3d(const hipMemcpy3DParms *copy) {
-    if (copy == nullptr) {
-        return remember(hipErrorInvalidValue);
-    }
-    const hipMemcpy3DParms &c = *copy;
+hipError_t copy_3d(const hipMemcpy3DParms &c, bool only_check) {
     if ((c.srcArray == nullptr) == (c.srcPtr.ptr == nullptr) || (c.dstArray == nullptr) == (c.dstPtr.ptr == nullptr)) {
         return remember(hipErrorInvalidValue);
     }
@@ -150,7 +148,7 @@ hipError_t copy_3d(const hipMemcpy3DParms *copy) {
         return Place{array, memory.ptr, memory.pitch, memory.ysize, at.x * (array != nullptr ? element : 1), at.y, at.z};
     };
     return copy_box(place(c.dstArray, c.dstPtr, c.dstPos), place(c.srcArray, c.srcPtr, c.srcPos),
-                    {c.extent.width * element, c.extent.height, c.extent.depth}, c.kind);
+                    {c.extent.width * element, c.extent.height, c.extent.depth}, c.kind, only_check);
 }
 
 /// One side of a copy that is described as the driver interface does it. False for a type of memory that there is not.
@@ -194,6 +192,11 @@ hipError_t copy_driver_2d(const hip_Memcpy2D *copy) {
 template <class F> hipError_t on(hipStream_t stream, F work) {
     return submit(stream, CallWork{hipGraphNodeTypeMemcpy, work});
 }
+/// What a call without a stream waits for.
+hipError_t begin_synchronous() {
+    const hipError_t error = check_synchronous_call();
+    return error != hipSuccess ? error : check_stream(nullptr);
+}
 /// The same for a copy that is described by `*copy`, which may be gone when the stream comes to it.
 template <class Copy> hipError_t on(hipStream_t stream, const Copy *copy, hipError_t (*run)(const Copy *)) {
     if (copy == nullptr) {
@@ -203,6 +206,9 @@ template <class Copy> hipError_t on(hipStream_t stream, const Copy *copy, hipErr
 }
 
 } // namespace
+
+hipError_t copy_box(const hipMemcpy3DParms &params, bool only_check) { return copy_3d(params, only_check); }
+
 } // namespace ks
 
 using namespace ks;
@@ -304,9 +310,19 @@ hipError_t hipMemset3D(hipPitchedPtr pointer, int value, hipExtent extent) {
 hipError_t hipMemset3DAsync(hipPitchedPtr pointer, int value, hipExtent extent, hipStream_t stream) {
     return submit(stream, CallWork{hipGraphNodeTypeMemset, [=] { return hipMemset3D(pointer, value, extent); }});
 }
-hipError_t hipMemcpy3D(const hipMemcpy3DParms *copy) { return copy_3d(copy); }
+hipError_t hipMemcpy3D(const hipMemcpy3DParms *copy) {
+    if (copy == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    const hipError_t error = begin_synchronous();
+    return error != hipSuccess ? error : copy_3d(*copy, false);
+}
 hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *copy, hipStream_t stream) {
-    return on(stream, copy, copy_3d);
+    if (copy == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    const hipError_t error = copy_3d(*copy, true);
+    return error != hipSuccess ? error : submit(stream, BoxWork{*copy});
 }
 hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *copy) { return copy_driver_3d(copy); }
 hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *copy, hipStream_t stream) {

@@ -115,6 +115,7 @@ hipDeviceProp_t describe_device() {
     p.l2CacheSize = static_cast<int>(std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE)));
     p.computeMode = hipComputeModeDefault;
     p.concurrentKernels = 1;
+    p.memoryPoolsSupported = 1;
     p.cooperativeLaunch = 1;
     p.cooperativeMultiDeviceLaunch = 1;
     p.canMapHostMemory = 1;
@@ -259,7 +260,13 @@ hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer) {
     }
     return give(can, 0, peer); // A device is not its own peer.
 }
-hipError_t hipDeviceEnablePeerAccess(int, unsigned) { return remember(hipErrorInvalidDevice); }
+hipError_t hipDeviceEnablePeerAccess(int, unsigned flags) {
+    return remember(flags != 0 ? hipErrorInvalidValue : hipErrorInvalidDevice);
+}
+// Between a device and itself there is no link to ask about, and there is no second device.
+hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr, int, int) {
+    return remember(value == nullptr ? hipErrorInvalidValue : hipErrorInvalidDevice);
+}
 hipError_t hipDeviceDisablePeerAccess(int) { return remember(hipErrorPeerAccessNotEnabled); }
 hipError_t hipDriverGetVersion(int *version) { return give(version, kVersion); }
 hipError_t hipRuntimeGetVersion(int *version) { return give(version, kVersion); }

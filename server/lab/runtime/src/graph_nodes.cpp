@@ -39,6 +39,10 @@ hipError_t check_memset(const hipMemsetParams *params) {
     return check_fill(*params);
 }
 
+hipError_t check_box(const hipMemcpy3DParms *params) {
+    return params == nullptr ? hipErrorInvalidValue : copy_box(*params, true);
+}
+
 hipError_t check_memcpy(const void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
     return to == nullptr || from == nullptr || bytes == 0 ? hipErrorInvalidValue : check_copy(to, from, bytes, kind);
 }
@@ -190,6 +194,30 @@ hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t from, hipGraphNode_t 
     return hipSuccess;
 }
 
+hipError_t hipGraphAddMemcpyNode(KS_NEW_NODE, const hipMemcpy3DParms *params) {
+    const hipError_t error = check_box(params);
+    return error != hipSuccess ? remember(error) : add_node(node, graph, before, count, BoxWork{*params});
+}
+hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms *params) {
+    const BoxWork *work = work_of<BoxWork>(node);
+    if (work == nullptr || params == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    *params = work->params;
+    return hipSuccess;
+}
+hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms *params) {
+    const hipError_t error = check_box(params);
+    return error != hipSuccess ? remember(error) : change(work_of<BoxWork>(node), error, BoxWork{*params});
+}
+hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms *params) {
+    BoxWork *work = work_of<BoxWork>(exec, node);
+    const hipError_t error = check_box(params);
+    if (error == hipSuccess && work != nullptr && work->params.kind != params->kind) {
+        return remember(hipErrorInvalidValue); // As HIP: the direction stays.
+    }
+    return error != hipSuccess ? remember(error) : change(work, error, BoxWork{*params});
+}
 hipError_t hipGraphAddMemcpyNode1D(KS_NEW_NODE, void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
     const hipError_t error = check_memcpy(to, from, bytes, kind);
     return error != hipSuccess ? remember(error) : add_node(node, graph, before, count, CopyWork{to, from, bytes, kind});

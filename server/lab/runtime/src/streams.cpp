@@ -61,6 +61,13 @@ std::vector<Ticket> work_before(const ihipStream_t &stream) {
     return before;
 }
 
+/// Asking for a stream's state, while another one's capture forbids that: not part of it, and not the legacy stream.
+hipError_t check_waiting(hipStream_t handle) {
+    const ihipStream_t *stream = find_stream(handle);
+    const bool concerned = stream != nullptr && stream->capture == nullptr && !is_legacy(stream);
+    return concerned ? check_unsafe_call() : hipSuccess;
+}
+
 /// Adds to the backlog and runs what has become ready.
 void put_off(ihipStream_t &stream, Work work, std::vector<Ticket> after, std::function<bool()> condition) {
     for (Ticket &ticket : work_before(stream)) {
@@ -184,7 +191,8 @@ hipError_t hipStreamSynchronize(hipStream_t stream) {
             return error;
         }
     }
-    return check_stream(stream);
+    const hipError_t error = check_waiting(stream);
+    return error != hipSuccess ? error : check_stream(stream);
 }
 hipError_t hipStreamQuery(hipStream_t handle) {
     ihipStream_t *stream = nullptr;
@@ -198,6 +206,9 @@ hipError_t hipStreamQuery(hipStream_t handle) {
     }
     if (stream->capture != nullptr) {
         return check_stream(handle);
+    }
+    if (const hipError_t error = check_waiting(handle); error != hipSuccess) {
+        return error;
     }
     backlog().advance();
     return work_before(*stream).empty() ? hipSuccess : hipErrorNotReady;

@@ -52,6 +52,7 @@ struct Runner {
         }
         return remember(error);
     }
+    hipError_t operator()(const BoxWork &work) const { return copy_box(work.params, false); }
     hipError_t operator()(const FillWork &work) const {
         const hipError_t error = check_fill(work.params);
         return error != hipSuccess ? remember(error) : fill(work.params);
@@ -75,6 +76,7 @@ struct Runner {
 struct Typer {
     hipGraphNodeType operator()(const KernelWork &) const { return hipGraphNodeTypeKernel; }
     hipGraphNodeType operator()(const CopyWork &) const { return hipGraphNodeTypeMemcpy; }
+    hipGraphNodeType operator()(const BoxWork &) const { return hipGraphNodeTypeMemcpy; }
     hipGraphNodeType operator()(const FillWork &) const { return hipGraphNodeTypeMemset; }
     hipGraphNodeType operator()(const HostWork &) const { return hipGraphNodeTypeHost; }
     hipGraphNodeType operator()(const EmptyWork &) const { return hipGraphNodeTypeEmpty; }

@@ -25,6 +25,9 @@ struct CopyWork {
     size_t bytes;
     hipMemcpyKind kind;
 };
+struct BoxWork {
+    hipMemcpy3DParms params;
+};
 struct FillWork {
     hipMemsetParams params;
 };
@@ -69,7 +72,7 @@ struct CallWork {
     std::function<hipError_t()> call;
 };
 
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, EmptyWork, RecordWork, WaitWork, ChildWork,
+using Work = std::variant<KernelWork, CopyWork, BoxWork, FillWork, HostWork, EmptyWork, RecordWork, WaitWork, ChildWork,
                           AllocateWork, FreeWork, CallWork>;
 
 hipGraphNodeType type_of(const Work &work);
@@ -89,5 +92,7 @@ hipError_t describe_launch(const void *function, dim3 grid, dim3 block, void **a
 /// Copies and fills that were checked.
 hipError_t check_copy(const void *to, const void *from, size_t bytes, hipMemcpyKind kind);
 hipError_t check_fill(const hipMemsetParams &params);
+/// Copies in three dimensions, or only checks that it can be done.
+hipError_t copy_box(const hipMemcpy3DParms &params, bool only_check);
 
 } // namespace ks

@@ -8,8 +8,10 @@
 #include <ks/device_api.h>
 #include <ks/errors.h>
 #include <ks/function_api.h>
+#include <ks/context_api.h>
 #include <ks/graph_api.h>
 #include <ks/memory_api.h>
+#include <ks/pointer_api.h>
 #include <ks/pool_api.h>
 #include <ks/qualifiers.h>
 #include <ks/refused.h>

@@ -4,6 +4,13 @@
 #include <ks/api_types.h>
 #include <ks/device_attributes.h>
 
+enum hipDeviceP2PAttr {
+    hipDevP2PAttrPerformanceRank = 0,
+    hipDevP2PAttrAccessSupported,
+    hipDevP2PAttrNativeAtomicSupported,
+    hipDevP2PAttrHipArrayAccessSupported,
+};
+
 struct hipUUID {
     char bytes[16];
 };
@@ -167,6 +174,7 @@ hipError_t hipDeviceSetCacheConfig(hipFuncCache_t configuration);
 hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *configuration);
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig configuration);
 hipError_t hipDeviceCanAccessPeer(int *can, int device, int peer);
+hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr attribute, int device, int peer);
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags);
 hipError_t hipDeviceDisablePeerAccess(int peer);
 hipError_t hipDriverGetVersion(int *version);

@@ -99,7 +99,7 @@
     X(hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem, 10010, p.cooperativeMultiDeviceUnmatchedSharedMem) \
     X(hipDeviceAttributeIsLargeBar, 10011, p.isLargeBar) \
     X(hipDeviceAttributeAsicRevision, 10012, p.asicRevision) \
-    X(hipDeviceAttributeCanUseStreamWaitValue, 10013, 0) \
+    X(hipDeviceAttributeCanUseStreamWaitValue, 10013, 1) \
     X(hipDeviceAttributeImageSupport, 10014, 1) \
     X(hipDeviceAttributePhysicalMultiProcessorCount, 10015, p.multiProcessorCount) \
     X(hipDeviceAttributeFineGrainSupport, 10016, 1) \

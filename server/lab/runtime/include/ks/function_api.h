@@ -119,6 +119,10 @@ static inline hipError_t hipExtLaunchKernel(void (*function)(P...), dim3 grid, d
 }
 
 template <class F> static inline hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, F function) {
+    // The pointer may be used for launches later, without its type.
+    if constexpr (std::is_function_v<std::remove_pointer_t<F>>) {
+        if (function != nullptr) (void)::ks::kernel_address(function);
+    }
     return ks_function_attributes(attributes, reinterpret_cast<const void *>(function));
 }
 template <class F> static inline hipError_t hipFuncSetCacheConfig(F function, hipFuncCache_t) {
@@ -143,6 +147,38 @@ template <class F>
 static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F, int block_size,
                                                                                size_t shared_bytes, unsigned) {
     return ks_occupancy_blocks(blocks, block_size, shared_bytes);
+}
+/// The largest block that fills a multiprocessor best, where dynamic shared memory depends on the block's size.
+template <class S, class F>
+static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid_size, int *block_size, F,
+                                                                                S shared_bytes, int limit = 0,
+                                                                                unsigned = 0) {
+    if (grid_size == nullptr || block_size == nullptr || limit < 0) return hipErrorInvalidValue;
+    const int most = static_cast<int>(::ks::kMaxBlockSize), largest = limit > 0 && limit < most ? limit : most;
+    int best_items = 0, best = largest, best_grid = 0;
+    for (int size = largest; size > 0; size -= size % warpSize != 0 ? size % warpSize : warpSize) {
+        int blocks = 0, any = size, grid = 0;
+        const hipError_t error = ks_occupancy_blocks(&blocks, size, shared_bytes(size));
+        if (error != hipSuccess) return error;
+        if (blocks * size > best_items) {
+            (void)ks_occupancy_block_size(&grid, &any, shared_bytes(size), size);
+            best_items = blocks * size, best = size, best_grid = grid;
+        }
+    }
+    *block_size = best;
+    *grid_size = best_grid;
+    return hipSuccess;
+}
+template <class S, class F>
+static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, F function,
+                                                                       S shared_bytes, int limit = 0) {
+    return hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid_size, block_size, function, shared_bytes, limit);
+}
+template <class F>
+static inline hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, F,
+                                                                    size_t shared_bytes = 0, int limit = 0,
+                                                                    unsigned = 0) {
+    return ks_occupancy_block_size(grid_size, block_size, shared_bytes, limit);
 }
 template <class F>
 static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, F, size_t shared_bytes = 0,

@@ -5,6 +5,7 @@
 #pragma once
 #pragma clang system_header
 #include <ks/api_types.h>
+#include <ks/array_api.h>
 #include <ks/function_api.h>
 #include <ks/memory_api.h>
 #include <ks/pool_api.h>
@@ -185,6 +186,9 @@ hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t node, hipKernelNodeAttr
 hipError_t hipGraphKernelNodeGetAttribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
                                           hipKernelNodeAttrValue *value);
 hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t from, hipGraphNode_t to);
+hipError_t hipGraphAddMemcpyNode(KS_NEW_NODE, const hipMemcpy3DParms *params);
+hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms *params);
+hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms *params);
 hipError_t hipGraphAddMemcpyNode1D(KS_NEW_NODE, void *to, const void *from, size_t bytes, hipMemcpyKind kind);
 hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *to, const void *from, size_t bytes,
                                          hipMemcpyKind kind);
@@ -222,6 +226,7 @@ hipError_t hipGraphExecDestroy(hipGraphExec_t exec);
 hipError_t hipGraphExecUpdate(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t *error_node,
                               hipGraphExecUpdateResult *result);
 hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams *params);
+hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms *params);
 hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t node, void *to, const void *from,
                                              size_t bytes, hipMemcpyKind kind);
 hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams *params);

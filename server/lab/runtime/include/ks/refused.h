@@ -25,15 +25,12 @@ KS_REFUSE(hipModuleLaunchKernel, KS_MODULES)
 KS_REFUSE(hipExtModuleLaunchKernel, KS_MODULES)
 KS_REFUSE(hipHccModuleLaunchKernel, KS_MODULES)
 
-#define KS_CONTEXTS "driver contexts"
-KS_EMPTY_HANDLE(hipCtx_t)
-KS_REFUSE(hipCtxCreate, KS_CONTEXTS)
-KS_REFUSE(hipCtxDestroy, KS_CONTEXTS)
-KS_REFUSE(hipCtxSetCurrent, KS_CONTEXTS)
-KS_REFUSE(hipCtxGetCurrent, KS_CONTEXTS)
-KS_REFUSE(hipCtxPushCurrent, KS_CONTEXTS)
-KS_REFUSE(hipCtxPopCurrent, KS_CONTEXTS)
-KS_REFUSE(hipDevicePrimaryCtxRetain, KS_CONTEXTS)
+#define KS_PEER_CONTEXTS "access between contexts"
+KS_REFUSE(hipCtxEnablePeerAccess, KS_PEER_CONTEXTS)
+KS_REFUSE(hipCtxDisablePeerAccess, KS_PEER_CONTEXTS)
+
+#define KS_ADDRESSES "looking functions of HIP up by name"
+KS_REFUSE(hipGetProcAddress, KS_ADDRESSES)
 
 #define KS_REFERENCES "texture references; use texture objects"
 template <class T, int dimensions = 1, int read_mode = 0> struct texture {
