@@ -1,15 +1,18 @@
 //! What the catalog makes of HIP files: `catalog FILE...` lists what applies and what is ruled out, `catalog FILE KEY` writes
-//! each draft beside the others in a folder, `catalog FILE KEY FOLDER`.
+//! each draft beside the others in a folder, `catalog FILE KEY FOLDER`, and `catalog --all FILE FOLDER` those of every
+//! hypothesis, a folder each.
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use lab::benchmark::Benchmark;
 use scientist::catalog::Catalog;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.as_slice() {
         [file, key, folder] if key.contains(':') => write(file, key, Path::new(folder)),
+        [all, file, folder] if all == "--all" => write_all(file, Path::new(folder)),
         files => files.iter().try_for_each(|file| list(file)),
     };
     match done {
@@ -25,9 +28,17 @@ fn read(file: &str) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(|error| format!("reading {file}: {error}"))
 }
 
+/// With the benchmark file beside a source, if there is one.
+fn catalog_for(file: &str) -> Result<Catalog, String> {
+    let beside = Benchmark::path_for(Path::new(file));
+    let benchmark =
+        beside.is_file().then(|| Benchmark::load(&beside)).transpose().map_err(|error| error.to_string())?;
+    Ok(Catalog::load().fed_by(benchmark.as_ref()))
+}
+
 fn list(file: &str) -> Result<(), String> {
     let text = read(file)?;
-    let catalog = Catalog::load();
+    let catalog = catalog_for(file)?;
     for hypothesis in catalog.suggest(&text, None) {
         let drafts = match catalog.apply(&text, &hypothesis.key) {
             Ok(drafts) => format!("{} drafts", drafts.len()),
@@ -41,8 +52,18 @@ fn list(file: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn write_all(file: &str, folder: &Path) -> Result<(), String> {
+    let text = read(file)?;
+    let catalog = catalog_for(file)?;
+    for hypothesis in catalog.suggest_all(&text) {
+        let name: String = hypothesis.key.chars().map(|c| if c == '/' { '@' } else { c }).collect();
+        write(file, &hypothesis.key, &folder.join(name))?;
+    }
+    Ok(())
+}
+
 fn write(file: &str, key: &str, folder: &Path) -> Result<(), String> {
-    let drafts = Catalog::load().apply(&read(file)?, key).map_err(|error| error.to_string())?;
+    let drafts = catalog_for(file)?.apply(&read(file)?, key).map_err(|error| error.to_string())?;
     std::fs::create_dir_all(folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     for (number, draft) in drafts.iter().enumerate() {
         let path = folder.join(format!("{number}.hip"));

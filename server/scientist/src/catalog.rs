@@ -8,14 +8,17 @@
 //!   `rewrites` lists the others, and `place` is what both work on.
 //! - `outside` is what a benchmark file that launches a kernel itself says of it.
 //! - `code`, `constant`, `block`, `knob`, `loops`, `threads`, `numbering`, `floats` and `trees` answer what conditions ask.
+//! - `joint` makes one search over constants of two.
 //! - `stretches` parts a kernel at its barriers and prints it with several items a thread.
 
 mod block;
 mod code;
 mod constant;
 mod edit;
+mod elementwise;
 mod entry;
 mod floats;
+mod joint;
 mod knob;
 mod loops;
 mod numbering;
@@ -47,6 +50,7 @@ use crate::writer::CatalogWriter;
 pub(crate) use code::Code;
 use code::Kernel;
 use entry::Entry;
+use joint::Joined;
 use outside::Outside;
 use place::{Change, Offer, Place, Refusal, Ruling};
 
@@ -91,6 +95,8 @@ pub(crate) struct Found {
     /// The avenue it belongs to.
     pub(crate) idea: String,
     offer: Offer,
+    /// The two searches that it is made of, if it is.
+    joined: Option<Joined>,
 }
 
 /// A place where a hypothesis' pattern is and a condition forbids it.
@@ -164,16 +170,25 @@ impl Catalog {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Vec<Hypothesis>, StageError> {
-        let code = self.read(text);
-        let found = self.look(&code, kernel, cancel)?.0;
-        let mut all: Vec<Hypothesis> = found.into_iter().map(|found| found.hypothesis).collect();
-        all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
+        let mut all = self.ranked(text, kernel, cancel)?;
         let mut counts: HashMap<String, usize> = HashMap::new();
         all.retain(|hypothesis| {
             let count = counts.entry(hypothesis.kernel.clone()).or_default();
             *count += 1;
             *count <= SUGGESTIONS_PER_KERNEL
         });
+        Ok(all)
+    }
+
+    /// All that applies to a text, best first, however much it is.
+    pub fn suggest_all(&self, text: &str) -> Vec<Hypothesis> {
+        self.ranked(text, None, &Cancel::new()).unwrap_or_default()
+    }
+
+    fn ranked(&self, text: &str, kernel: Option<&str>, cancel: &Cancel) -> Result<Vec<Hypothesis>, StageError> {
+        let found = self.look(&self.read(text), kernel, cancel)?.0;
+        let mut all: Vec<Hypothesis> = found.into_iter().map(|found| found.hypothesis).collect();
+        all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
         Ok(all)
     }
 
@@ -192,6 +207,9 @@ impl Catalog {
         let Some(found) = found.into_iter().find(|found| found.hypothesis.key == key) else {
             return Err(StageError::Unusable(not_there(key, &ruled_out)));
         };
+        if let Some(joined) = &found.joined {
+            return self.join(text, &found.hypothesis.kernel, joined);
+        }
         let (drafts, failed): (Vec<_>, Vec<_>) =
             found.offer.changes.iter().map(|change| write(&code, change)).partition(Result::is_ok);
         let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
@@ -224,6 +242,7 @@ impl Catalog {
                 }
                 loaded.look(code, subject, &mut seen);
             }
+            self.hypotheses.iter().for_each(|loaded| loaded.join(subject.name, &mut seen));
         }
         Ok((seen.found, seen.ruled_out))
     }
@@ -312,6 +331,6 @@ impl Loaded {
             present: offer.present.clone(),
             left_out: offer.left_out.clone(),
         };
-        Found { hypothesis, idea: self.entry.idea.clone(), offer }
+        Found { hypothesis, idea: self.entry.idea.clone(), offer, joined: None }
     }
 }

@@ -42,6 +42,9 @@ pub(crate) struct Entry {
     /// For templates with a search: what the value is called.
     #[serde(default)]
     pub(crate) constant: String,
+    /// Pairs of hypotheses whose searches are made one, where both apply to a kernel.
+    #[serde(default)]
+    pub(crate) joins: Vec<[String; 2]>,
     /// For templates: the place in the key; the captured text that tells it from others in the same kernel.
     #[serde(default)]
     pub(crate) site: String,

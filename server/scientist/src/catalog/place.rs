@@ -91,6 +91,18 @@ impl Offer {
         Self { site, line, words: Vec::new(), changes, present: Vec::new(), left_out: Vec::new() }
     }
 
+    /// An offer whose changes are worked out when they are asked for.
+    pub(crate) fn nothing(line: u32) -> Self {
+        Self {
+            site: String::new(),
+            line,
+            words: Vec::new(),
+            changes: Vec::new(),
+            present: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
     /// Says what a constant of the search is now.
     pub(crate) fn from(mut self, name: impl Into<String>, value: i64) -> Self {
         self.present.push(Setting { name: name.into(), value });

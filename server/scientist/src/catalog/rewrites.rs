@@ -1,10 +1,15 @@
 //! The files of the catalog and the rewrites that they name.
 
+mod block_coarsening;
 mod block_size;
 mod coarsen;
+mod fast_exponential;
 mod float_literals;
 mod launch_bounds;
 mod lds_padding;
+mod lds_swizzle;
+mod lds_tiling;
+mod nontemporal_stores;
 mod private_histogram;
 mod reciprocal;
 mod register_accumulator;
@@ -13,8 +18,11 @@ mod sequential_reduction;
 mod split_accumulator;
 mod swap_axes;
 mod tile_size;
+mod vector_loads;
+mod wave_atomics;
 mod wave_reduction;
 
+use super::place::Refusal;
 use super::{Rewrite, template};
 
 macro_rules! files {
@@ -26,11 +34,17 @@ macro_rules! files {
 }
 
 files![
+    "block-coarsening",
     "block-size",
     "coarsen",
+    "fast-exponential",
     "float-literals",
+    "joint",
     "launch-bounds",
     "lds-padding",
+    "lds-swizzle",
+    "lds-tiling",
+    "nontemporal-stores",
     "private-histogram",
     "reciprocal",
     "reciprocal-root",
@@ -43,6 +57,8 @@ files![
     "swap-axes",
     "tile-size",
     "unroll",
+    "vector-loads",
+    "wave-atomics",
     "wave-reduction",
 ];
 
@@ -64,6 +80,15 @@ pub(super) fn named(name: &str) -> Option<Rewrite> {
         "swap-axes" => swap_axes::rewrite,
         "tile-size" => tile_size::rewrite,
         "wave-reduction" => wave_reduction::rewrite,
+        "vector-loads" => vector_loads::rewrite,
+        "block-coarsening" => block_coarsening::rewrite,
+        // The searches that it joins are found by others.
+        "joint" => |_| Err(Refusal::NotHere),
+        "lds-tiling" => lds_tiling::rewrite,
+        "wave-atomics" => wave_atomics::rewrite,
+        "nontemporal-stores" => nontemporal_stores::rewrite,
+        "lds-swizzle" => lds_swizzle::rewrite,
+        "fast-exponential" => fast_exponential::rewrite,
         _ => return None,
     })
 }

@@ -126,7 +126,7 @@ fn the_base_is_the_fastest_and_the_reference_is_strong_elsewhere() {
 #[test]
 fn a_base_with_nothing_left_to_try_is_passed_over() {
     let mut finished = member(1, Some(0), &["coarsen:sums/x"], Some(3.0), &[("n", 1.0)]);
-    finished.text = Arc::from("__global__ void sums(float* x) { x[0] = 1.0f; }");
+    finished.text = Arc::from("__global__ void sums(float* x) { x[0] += 1.0f; }");
     let population = Population { members: vec![member(0, None, &[], None, &[("n", 3.0)]), finished] };
     let (mut selector, _, _) = Catalog::load().stages();
     let selection = selector.select(&population, None, &Cancel::new()).expect("a selection");
@@ -166,7 +166,7 @@ fn the_writer_searches_constants_and_refuses_what_does_not_apply() {
 fn the_base_has_something_left_to_try_on_the_named_kernel() {
     let mut finished = member(1, Some(0), &["coarsen:sums/x"], Some(3.0), &[("n", 1.0)]);
     finished.text =
-        Arc::from(format!("{}__global__ void sums(float* x) {{ x[0] = 1.0f; }}", SUMS.replace("sums", "other")));
+        Arc::from(format!("{}__global__ void sums(float* x) {{ x[0] += 1.0f; }}", SUMS.replace("sums", "other")));
     let population = Population { members: vec![member(0, None, &[], None, &[("n", 3.0)]), finished] };
     let base = |kernel| {
         let (mut selector, _, _) = Catalog::load().stages();

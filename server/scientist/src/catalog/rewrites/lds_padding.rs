@@ -7,7 +7,7 @@ use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
 use crate::catalog::threads::Spread;
 
 /// Banks of LDS on CDNA3, each four bytes wide.
-const BANKS: i64 = 32;
+pub(super) const BANKS: i64 = 32;
 /// LDS of a block in bytes on CDNA3.
 pub(super) const LDS_BYTES: i64 = 65_536;
 
@@ -50,7 +50,7 @@ pub(super) fn element_bytes(name: &str) -> i64 {
 }
 
 /// Whether an array is only ever used as `array[..][..]`.
-fn is_indexed_twice(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
+pub(super) fn is_indexed_twice(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
     code.uses(kernel.body, name).into_iter().all(|node| {
         if node.parent().is_some_and(|parent| parent.kind() == "array_declarator") {
             return true;
@@ -67,7 +67,7 @@ fn is_indexed_twice(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
 }
 
 /// Whether neighbouring threads reach different rows of an array at once.
-fn runs_down_columns(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
+pub(super) fn runs_down_columns(code: &Code, kernel: &Kernel<'_>, name: &str) -> bool {
     let along_x = Spread::of(code, kernel, &["threadIdx.x"], &[]);
     of_kind(kernel.body, "subscript_expression").into_iter().any(|row| {
         let is_row = row.child_by_field_name("argument").is_some_and(|argument| code.of(argument) == name);
