@@ -29,6 +29,7 @@ done
 echo
 echo "## The CPU runtime's own costs"
 "$binary" check --output --timeout 120 tests/programs/bench/runtime.hip
+"$binary" check --output --timeout 120 tests/programs/bench/matrix.hip
 
 if [ $# -gt 0 ]; then
   echo
