@@ -151,6 +151,9 @@ hipError_t ks_host_malloc(void **pointer, size_t bytes, unsigned flags) {
     constexpr unsigned kKnown = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
                                 hipHostMallocNumaUser | kCoherence;
     if ((flags & ~kKnown) != 0 || (flags & kCoherence) == kCoherence) {
+        if (pointer != nullptr) {
+            *pointer = nullptr;
+        }
         return remember(hipErrorInvalidValue);
     }
     if (const hipError_t error = check_unsafe_call(); error != hipSuccess) {

@@ -20,6 +20,8 @@ use crate::{Cancel, Diagnostic, Failure, LabError, Source};
 const WALL: Duration = Duration::from_secs(120);
 /// Most memory for one build.
 const MEMORY_BYTES: u64 = 4 << 30;
+/// What hipcc knows before the first line: `__HIP__`, `__device__` and the like. (The precompiled header has them.)
+const QUALIFIERS: [&str; 2] = ["-include", "ks/qualifiers.h"];
 /// Tells the runtime's header that units share inline functions.
 const SEVERAL_UNITS: &str = "KS_SEVERAL_UNITS";
 const OUTPUT: &str = "out";
@@ -252,6 +254,7 @@ impl Build<'_> {
     /// Compiles one of the other sources.
     fn unit_arguments(&self, work: &Path, number: usize) -> Vec<OsString> {
         let mut arguments = self.language_arguments(work);
+        arguments.extend(QUALIFIERS.map(OsString::from));
         arguments.extend(["-MMD".into(), "-MF".into(), unit_dependencies(number).into()]);
         arguments.extend(["-x".into(), "c++".into(), "-c".into(), self.sources.others[number].clone().into()]);
         arguments.extend(["-o".into(), unit_object(number).into()]);
@@ -266,6 +269,8 @@ impl Build<'_> {
             let standard = flags::standard(self.options.standard.as_deref());
             let header = cpu.runtime.precompiled_header(&cpu.clang, &cpu.cache, &standard, self.cancel)?;
             arguments.extend(["-include-pch".into(), header.into()]);
+        } else {
+            arguments.extend(QUALIFIERS.map(OsString::from));
         }
         arguments.extend(["-MMD", "-MF", DEPENDENCIES, "-MT", OUTPUT].map(OsString::from));
         if self.product == Product::Object {
