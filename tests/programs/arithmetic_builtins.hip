@@ -264,6 +264,17 @@ __global__ void dots(const unsigned *x, int *out, float *sums) {
     sums[t * 2] = __builtin_amdgcn_fdot2(ha, hb, (float)(c % 1000), false);
     sums[t * 2 + 1] = __builtin_amdgcn_fdot2(ha, hb, -(float)(c % 1000), true);
 }
+__global__ void mixed_dots(const unsigned *x, int *out) {
+    const int t = threadIdx.x;
+    const unsigned a = x[t], b = x[t + 1], c = x[t + 2];
+    int *at = out + t * 6;
+    at[0] = amd_mixed_dot(bits_as<char4>(a), bits_as<char4>(b), static_cast<int>(c), true);
+    at[1] = amd_mixed_dot(bits_as<uchar4>(a), bits_as<uchar4>(b), c, true);
+    at[2] = amd_mixed_dot(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c), true);
+    at[3] = amd_mixed_dot(a, b, c, true);
+    at[4] = amd_mixed_dot(bits_as<short2>(a), bits_as<short2>(b), static_cast<int>(c), true);
+    at[5] = amd_mixed_dot(bits_as<ushort2>(a), bits_as<ushort2>(b), c, true);
+}
 template <int width> int64_t dot(unsigned a, unsigned b, bool is_signed) {
     int64_t sum = 0;
     for (int at = 0; at < 32; at += width) {
@@ -282,8 +293,10 @@ void check_dots() {
     for (int i = 2; i < n; i += 7) x[i] = i % 2 ? 0x7ffffff0u : 0x80000004u; // sums that leave the range
     for (int i = 3; i < n; i += 7) x[i] = 0xfffffff9u;
     DeviceArray<unsigned> input(x);
-    DeviceArray<int> output(n * 12);
+    DeviceArray<int> output(n * 12), mixed(n * 6);
     DeviceArray<float> sums(n * 2);
+    mixed_dots<<<1, n>>>(input.get(), mixed.get());
+    const auto mixed_out = mixed.values();
     dots<<<1, n>>>(input.get(), output.get(), sums.get());
     const auto out = output.values();
     const auto floats = sums.values();
@@ -295,7 +308,9 @@ void check_dots() {
             const int64_t sum = products[i] + (i % 2 ? int64_t{c} : int64_t{static_cast<int>(c)});
             const int64_t low = i % 2 ? 0 : INT32_MIN, high = i % 2 ? UINT32_MAX : INT32_MAX;
             CHECK(static_cast<unsigned>(out[t * 12 + 2 * i]) == static_cast<unsigned>(sum));
-            CHECK(static_cast<unsigned>(out[t * 12 + 2 * i + 1]) == static_cast<unsigned>(std::min(std::max(sum, low), high)));
+            const auto clamped = static_cast<unsigned>(std::min(std::max(sum, low), high));
+            CHECK(static_cast<unsigned>(out[t * 12 + 2 * i + 1]) == clamped);
+            CHECK(static_cast<unsigned>(mixed_out[t * 6 + i]) == clamped);
         }
         const float product = static_cast<float>(a % 64 * (b % 31)) + 0.25f * static_cast<float>(a % 9);
         CHECK(floats[t * 2] == product + static_cast<float>(c % 1000));

@@ -87,7 +87,45 @@ void check_integers() {
     }
 }
 
+struct FindSet32 {
+    static __device__ int call(unsigned long mask, unsigned base, int offset) { return __fns32(mask, base, offset); }
+};
+struct FindSet64 {
+    static __device__ int call(unsigned long mask, unsigned base, int offset) { return __fns64(mask, base, offset); }
+};
+struct LastBit {
+    static __device__ unsigned call(unsigned x) { return __lastbit_u32_u32(x); }
+};
+/// As HIP describes them: the places of the set bits are listed, and one is taken.
+void check_set_bits() {
+    std::vector<unsigned long> masks;
+    std::vector<unsigned> bases, last = {0, 1, 2, 0x50, 0x80000000u};
+    std::vector<int> offsets;
+    for (int i = 0; i < 300; ++i) {
+        masks.push_back(0x9e3779b97f4a7c15ul * (i + 1) >> (i % 40));
+        bases.push_back(static_cast<unsigned>(i * 7 % 32));
+        offsets.push_back(i % 11 - 5);
+    }
+    const auto narrow = values_of<FindSet32, int>(masks, bases, offsets), wide = values_of<FindSet64, int>(masks, bases, offsets);
+    for (int i = 0; i < 300; ++i) {
+        for (const int width : {32, 64}) {
+            const int base = static_cast<int>(bases[i]), offset = offsets[i];
+            std::vector<int> upwards, downwards;
+            for (int bit = base; bit < width; ++bit) if (masks[i] >> bit & 1) upwards.push_back(bit);
+            for (int bit = base; bit >= 0; --bit) if (masks[i] >> bit & 1) downwards.push_back(bit);
+            const std::vector<int> &list = offset < 0 ? downwards : upwards;
+            const int wanted = std::abs(offset);
+            int expected = wanted <= static_cast<int>(list.size()) && wanted > 0 ? list[wanted - 1] : -1;
+            if (offset == 0) expected = masks[i] >> base & 1 ? base : -1;
+            CHECK((width == 32 ? narrow : wide)[i] == expected);
+        }
+    }
+    const std::vector<unsigned> found = values_of<LastBit, unsigned>(last);
+    CHECK(found == (std::vector<unsigned>{~0u, 0, 1, 4, 31}));
+}
+
 int main() {
+    check_set_bits();
     check_to_integers();
     check_numbers_and_bits();
     check_integers();

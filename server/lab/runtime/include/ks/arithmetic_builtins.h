@@ -5,6 +5,7 @@
 #pragma clang system_header
 #include <ks/integer_intrinsics.h>
 #include <ks/math.h>
+#include <ks/vector_types.h>
 #include <limits>
 
 namespace ks {
@@ -236,4 +237,22 @@ static KS_INLINE float __builtin_amdgcn_fdot2(::ks::HalfPair a, ::ks::HalfPair b
     const float first = __builtin_fmaf(static_cast<float>(a[0]), static_cast<float>(b[0]), sum);
     const float total = __builtin_fmaf(static_cast<float>(a[1]), static_cast<float>(b[1]), first);
     return clamp ? fminf(fmaxf(total, 0.0f), 1.0f) : total;
+}
+
+// HIP's names for them: two numbers of 16 bits, four of 8, eight of 4.
+static KS_INLINE int amd_mixed_dot(short2 a, short2 b, int sum, bool clamp) {
+    return __builtin_amdgcn_sdot2(a.data, b.data, sum, clamp);
+}
+static KS_INLINE unsigned amd_mixed_dot(ushort2 a, ushort2 b, unsigned sum, bool clamp) {
+    return __builtin_amdgcn_udot2(a.data, b.data, sum, clamp);
+}
+static KS_INLINE int amd_mixed_dot(char4 a, char4 b, int sum, bool clamp) {
+    return __builtin_amdgcn_sdot4(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), sum, clamp);
+}
+static KS_INLINE unsigned amd_mixed_dot(uchar4 a, uchar4 b, unsigned sum, bool clamp) {
+    return __builtin_amdgcn_udot4(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), sum, clamp);
+}
+static KS_INLINE int amd_mixed_dot(int a, int b, int sum, bool clamp) { return __builtin_amdgcn_sdot8(a, b, sum, clamp); }
+static KS_INLINE unsigned amd_mixed_dot(unsigned a, unsigned b, unsigned sum, bool clamp) {
+    return __builtin_amdgcn_udot8(a, b, sum, clamp);
 }

@@ -95,3 +95,26 @@ static KS_INLINE uint64_t __bitinsert_u64(uint64_t x, uint64_t value, unsigned o
     const uint64_t mask = (uint64_t{1} << width) - 1;
     return (x & ~(mask << offset)) | ((value & mask) << offset);
 }
+static KS_INLINE unsigned __lastbit_u32_u32(unsigned x) { return x == 0 ? ~0u : static_cast<unsigned>(__builtin_ctz(x)); }
+
+namespace ks {
+
+/// The place of the bit that is the `offset`-th set one of `mask`, counted from `base` upwards (downwards where `offset` is
+/// negative; with 0, the one at `base` itself); -1 if there is none.
+static KS_INLINE int find_nth_set(uint64_t mask, unsigned base, int offset) {
+    const int step = offset < 0 ? -1 : 1;
+    int left = offset == 0 ? 1 : offset < 0 ? -offset : offset;
+    for (int at = static_cast<int>(base); at >= 0 && at < 64; at += step) {
+        left -= static_cast<int>(mask >> at & 1);
+        if (left == 0) return at;
+        if (offset == 0) break;
+    }
+    return -1;
+}
+
+} // namespace ks
+
+static KS_INLINE int __fns32(uint64_t mask, unsigned base, int offset) {
+    return ::ks::find_nth_set(mask & 0xffffffffu, base, offset);
+}
+static KS_INLINE int __fns64(uint64_t mask, unsigned base, int offset) { return ::ks::find_nth_set(mask, base, offset); }
