@@ -23,7 +23,7 @@ namespace ks {
 namespace {
 
 constexpr unsigned kIntegers = 6, kVectors = 8, kOnStack = 16;
-constexpr unsigned kMostParameters = 24;
+constexpr unsigned kMostParameters = kIntegers + kOnStack; ///< that fit even if all are whole numbers
 
 enum class Form : uint8_t { kSigned, kUnsigned, kFloating };
 struct Parameter {
@@ -273,7 +273,7 @@ bool find_kernel(const void *function, PointerLaunch *out) {
         parameters->all.push_back(parameter);
         parameters->sizes.push_back(parameter.bytes);
     }
-    if (parameters->all.size() > kOnStack) {
+    if (parameters->all.size() > kMostParameters) {
         return false;
     }
     parameters->sizes.push_back(0);
