@@ -94,6 +94,12 @@ struct hipLaunchParams {
 typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void *user_data);
 typedef void (*hipHostFn_t)(void *user_data);
 
+// Kinds of device memory for hipExtMallocWithFlags.
+#define hipDeviceMallocDefault 0x0
+#define hipDeviceMallocFinegrained 0x1
+#define hipMallocSignalMemory 0x2
+#define hipDeviceMallocUncached 0x3
+#define hipDeviceMallocContiguous 0x4
 #define hipHostMallocDefault 0x0
 #define hipHostMallocPortable 0x1
 #define hipHostMallocMapped 0x2

@@ -62,7 +62,9 @@ hipError_t ks_symbol_size(size_t *bytes, const void *symbol, size_t symbol_bytes
 template <class T> static inline hipError_t hipMalloc(T **pointer, size_t bytes) {
     return ks_malloc((void **)pointer, bytes);
 }
-template <class T> static inline hipError_t hipExtMallocWithFlags(T **pointer, size_t bytes, unsigned) {
+/// There is one kind of memory; a signal has 8 bytes, as HIP demands.
+template <class T> static inline hipError_t hipExtMallocWithFlags(T **pointer, size_t bytes, unsigned flags) {
+    if (flags > hipDeviceMallocContiguous || (flags == hipMallocSignalMemory && bytes != 8)) return hipErrorInvalidValue;
     return ks_malloc((void **)pointer, bytes);
 }
 template <class T>
