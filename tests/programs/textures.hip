@@ -361,6 +361,12 @@ void check_errors() {
     mode.maxAnisotropy = 4;
     CHECK(hipCreateTextureObject(&texture, &resource, &mode, nullptr) == hipErrorNotSupported);
     mode.maxAnisotropy = 0;
+    hipResourceViewDesc view{};
+    view.format = hipResViewFormatUnsignedChar1, view.width = view.height = 8; // as it is
+    HIP_OK(hipCreateTextureObject(&texture, &resource, &mode, &view));
+    HIP_OK(hipDestroyTextureObject(texture));
+    view.format = hipResViewFormatSignedChar1;
+    CHECK(hipCreateTextureObject(&texture, &resource, &mode, &view) == hipErrorNotSupported);
     resource.res.array.array = nullptr;
     CHECK(hipCreateTextureObject(&texture, &resource, &mode, nullptr) == hipErrorInvalidValue);
     DeviceArray<int> memory(64);

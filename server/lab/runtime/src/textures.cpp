@@ -128,10 +128,20 @@ bool valid_description(const hipTextureDesc &d) {
            (d.readMode == hipReadModeElementType || d.readMode == hipReadModeNormalizedFloat);
 }
 
+/// The view's name for a format: they count up by kind and bits, and for each by channels.
+hipResourceViewFormat view_format(const ElementFormat &format) {
+    const int by_bits = format.bits == 8 ? 0 : format.bits == 16 ? 2 : 4;
+    const int kind = format.kind == hipChannelFormatKindFloat   ? 6 + (format.bits == 32)
+                     : format.kind == hipChannelFormatKindSigned ? by_bits + 1
+                                                                 : by_bits;
+    return static_cast<hipResourceViewFormat>(1 + 3 * kind + static_cast<int>(format.channels / 2));
+}
+
 /// Whether a view leaves everything as it is.
 bool changes_nothing(const hipResourceViewDesc &view, const ElementGrid &grid) {
     const auto same = [](size_t asked, int is) { return asked == 0 || asked == static_cast<size_t>(is); };
-    return view.format == hipResViewFormatNone && same(view.width, grid.width) && same(view.height, grid.height) &&
+    const bool same_format = view.format == hipResViewFormatNone || view.format == view_format(grid.format);
+    return same_format && same(view.width, grid.width) && same(view.height, grid.height) &&
            same(view.depth, std::max(grid.depth, grid.layers)) && view.firstMipmapLevel == 0 &&
            view.lastMipmapLevel == 0 && view.firstLayer == 0 && same(view.lastLayer, grid.layers - 1);
 }
