@@ -207,23 +207,19 @@ impl Finder<'_> {
         let code = self.code;
         let mut found = Vec::new();
         let mut around: Vec<Bracket> = Vec::new();
-        let mut dangerous: HashMap<&str, bool> = HashMap::new();
+        let mut known: HashMap<&str, Takes> = HashMap::new();
         for at in code.tokens_in(&body.byte_range()) {
             around.retain(|bracket| at < bracket.end);
             if matches!(code.word(at), "(" | "{" | "[") {
-                let takes = callee(code, at).is_some_and(|callee| {
-                    let word = code.word(callee);
-                    *dangerous.entry(word).or_insert_with(|| self.may_take_reference(word, callee))
-                });
                 let subscript =
                     code.word(at) == "[" && at > 0 && (is_operand(code, at - 1) || code.word(at - 1) == ")");
-                let end = code.close(at).unwrap_or(usize::MAX);
-                around.push(Bracket {
-                    open: code.bytes(&(at..at + 1)).start,
-                    end,
-                    subscript,
-                    takes: takes && !subscript,
+                let callee = callee(code, at).filter(|_| !subscript);
+                let takes = callee.map(|callee| {
+                    let word = code.word(callee);
+                    known.entry(word).or_insert_with(|| self.takes(word, callee)).clone()
                 });
+                let end = code.close(at).unwrap_or(usize::MAX);
+                around.push(Bracket { open: at, end, subscript, takes: takes.unwrap_or_default() });
             }
             let Some(byte) = code.is_identifier(at).then(|| code.bytes(&(at..at + 1)).start) else { continue };
             if code.is_macro(code.word(at)) {
@@ -234,13 +230,16 @@ impl Finder<'_> {
             {
                 // Of an index only the value counts, and of a pointer that is followed, too.
                 let within = around.iter().rev().take_while(|bracket| !bracket.subscript);
-                let index = around.iter().rev().find(|bracket| bracket.subscript).map(|bracket| bracket.open);
+                let index = around.iter().rev().find(|bracket| bracket.subscript);
+                let index = index.map(|bracket| code.bytes(&(bracket.open..bracket.open + 1)).start);
                 let followed =
                     self.locals.all[local].shape == Shape::Pointer && matches!(code.word(at + 1), "[" | "->");
-                let passed = !followed && within.clone().any(|bracket| bracket.takes);
+                let passed: Vec<Taken> = within.filter(|_| !followed).map(|bracket| self.taken(bracket, at)).collect();
+                let changed = passed.contains(&Taken::ToChange);
                 let bound = !followed && self.binds_reference(byte, index);
-                let exposes = passed || bound || !followed && self.takes_address(at);
-                found.push(Mention { at: byte, local, modifies: passed || self.modifies(at, local), exposes });
+                let exposes =
+                    changed || passed.contains(&Taken::ToKeep) || bound || !followed && self.takes_address(at);
+                found.push(Mention { at: byte, local, modifies: changed || self.modifies(at, local), exposes });
             }
         }
         found
@@ -261,16 +260,51 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a call of `word` may take its arguments by reference: functions of the file say so, of objects that are called
-    /// it is not known.
-    fn may_take_reference(&self, word: &str, at: usize) -> bool {
+    /// What a call of `word` may do to its arguments: functions of the file say so, of objects that are called it is not
+    /// known.
+    fn takes(&self, word: &str, at: usize) -> Takes {
         let code = self.code;
         let byte = code.bytes(&(at..at + 1)).start;
         if let Some(local) = self.locals.resolve(word, byte) {
             let local = &self.locals.all[local];
-            return !is_plain(code, &local.specifiers) && local.shape == Shape::Plain;
+            let may = !is_plain(code, &local.specifiers) && local.shape == Shape::Plain;
+            return if may { Takes::Any } else { Takes::default() };
         }
-        self.function_takes_reference(word) || self.macro_changes(word, 0)
+        if self.macro_changes(word, 0) {
+            return Takes::Any;
+        }
+        let mut by_position = Vec::new();
+        for function in self.functions.iter().filter(|function| function.name == word) {
+            let returned = &code.text[function.range.start..function.name_range.start];
+            let may_keep = returned.contains(['*', '&']) || returned.contains("auto") || returned.trim().is_empty();
+            for (position, param) in function.params.iter().enumerate() {
+                let taken = match param.ty.contains('&') {
+                    true if !param.is_const => Taken::ToChange,
+                    true if may_keep => Taken::ToKeep,
+                    _ => Taken::AsValue,
+                };
+                by_position.resize(by_position.len().max(position + 1), Taken::AsValue);
+                by_position[position] = by_position[position].max(taken);
+            }
+        }
+        Takes::Positions(by_position)
+    }
+
+    /// What happens to the argument of `bracket` in which the token `at` stands.
+    fn taken(&self, bracket: &Bracket, at: usize) -> Taken {
+        match &bracket.takes {
+            Takes::Any => Taken::ToChange,
+            Takes::Positions(taken) if taken.iter().all(|taken| *taken == Taken::AsValue) => Taken::AsValue,
+            Takes::Positions(taken) => {
+                let arguments = self.code.split_commas(bracket.open + 1..bracket.end);
+                let position = arguments.iter().position(|argument| argument.contains(&at));
+                // A pack of arguments has one parameter.
+                position
+                    .and_then(|position| taken.get(position.min(taken.len() - 1)))
+                    .copied()
+                    .unwrap_or(Taken::ToChange)
+            }
+        }
     }
 
     fn function_takes_reference(&self, word: &str) -> bool {
@@ -345,14 +379,37 @@ impl Finder<'_> {
 
 /// An open bracket around a name.
 struct Bracket {
-    /// Byte at which it stands.
+    /// Token that opens it.
     open: usize,
     /// Token that closes it.
     end: usize,
     /// It holds an index.
     subscript: bool,
-    /// It holds the arguments of a call that may take them by reference.
-    takes: bool,
+    /// It holds the arguments of a call, which does this to them.
+    takes: Takes,
+}
+
+/// What a call does to one argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Taken {
+    AsValue,
+    /// Its address may come out of the call.
+    ToKeep,
+    /// It may be changed, and its address come out.
+    ToChange,
+}
+
+/// What a call does to its arguments.
+#[derive(Clone, Debug)]
+enum Takes {
+    Any,
+    Positions(Vec<Taken>),
+}
+
+impl Default for Takes {
+    fn default() -> Self {
+        Self::Positions(Vec::new())
+    }
 }
 
 /// A value certainly ends with the token at `at`.

@@ -330,13 +330,14 @@ impl Planner<'_> {
             if again[index] {
                 fates[index] = Fate::Again;
             } else if kept[index] || split[index] && any_carrier && may_be_pointed_to {
-                fates[index] = self.kept_as(local, exposed)?;
+                fates[index] = self.kept_as(index, exposed)?;
             }
         }
         Ok(fates)
     }
 
-    fn kept_as(&self, local: &Local, exposed: bool) -> Result<Fate, Refusal> {
+    fn kept_as(&self, index: usize, exposed: bool) -> Result<Fate, Refusal> {
+        let local = &self.locals.all[index];
         let lambda = local.initialiser.as_ref().is_some_and(|range| {
             let first = self.code.tokens_in(range).find(|&at| self.code.word(at) != "=");
             first.is_some_and(|at| self.code.word(at) == "[")
@@ -358,8 +359,9 @@ impl Planner<'_> {
                 Ok(Fate::Value)
             }
             _ => {
-                let siblings = self.locals.all.iter().filter(|other| other.declaration == local.declaration).count();
-                if siblings > 1 { Err(Refusal::Type(local.at)) } else { Ok(Fate::Place) }
+                // It gets its place after the whole declaration: nothing in that may need it before.
+                let used_at_once = self.locals.mentions_of(index).any(|m| local.declaration.contains(&m.at));
+                if used_at_once { Err(Refusal::Type(local.at)) } else { Ok(Fate::Place) }
             }
         }
     }
