@@ -9,7 +9,7 @@ namespace ks {
 
 extern "C" {
 /// Never waits: the idle states below say so.
-WorkItem ks_idle_items[2];
+WorkItem ks_idle_items[1 + kItemsAhead];
 __thread char ks_dynamic_shared[kMaxSharedBytes + sanitizer::kSharedMargin] __attribute__((aligned(128)));
 }
 __thread Worker worker;
@@ -59,7 +59,7 @@ void reserve(unsigned count) {
     map_stacks(rounded);
     free(worker.items);
     free(worker.free_stacks);
-    worker.items = allocate<WorkItem>(rounded + 1);
+    worker.items = allocate<WorkItem>(rounded + kItemsAhead);
     worker.free_stacks = allocate<void *>(rounded);
     worker.free_count = 0;
     for (unsigned i = rounded; i-- > 0;) {

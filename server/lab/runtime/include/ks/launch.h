@@ -81,7 +81,8 @@ template <class F> KS_INLINE void for_each_block(const Launch &launch, uint64_t 
 }
 
 /// Work-items as a loop. The body is copied into this frame so that the compiler knows that no kernel writes to it.
-/// `assume_safety` says that iterations are independent: that is what a kernel without synchronisation promises.
+/// `assume_safety` says that iterations are independent: that is what a kernel without synchronisation promises. Rows of a
+/// block are often short: without interleaving, 8 or 16 work-items fill a vector.
 template <class BodyType>
 __attribute__((noinline)) void run_blocks_as_loops(const Launch &launch, uint64_t first, uint64_t last) {
     const BodyType body = *static_cast<const BodyType *>(launch.body);
@@ -93,7 +94,7 @@ __attribute__((noinline)) void run_blocks_as_loops(const Launch &launch, uint64_
             threadIdx.z = z;
             for (unsigned y = 0; y < extent.y; ++y) {
                 threadIdx.y = y;
-                _Pragma("clang loop vectorize(assume_safety)")
+                _Pragma("clang loop vectorize(assume_safety) interleave_count(1)")
                 for (unsigned x = 0; x < extent.x; ++x) {
                     threadIdx.x = x;
                     threadIdx.ks_linear = row_start + x;

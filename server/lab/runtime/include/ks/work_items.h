@@ -34,6 +34,9 @@ struct alignas(64) WorkItem {
 static_assert(offsetof(WorkItem, stack_pointer) == 0 && offsetof(WorkItem, resume) == 8 &&
               offsetof(WorkItem, rbp) == 16 && offsetof(WorkItem, rbx) == 24 && sizeof(WorkItem) == 64);
 
+/// Items that may be read past the last one of a block, see `suspend`.
+inline constexpr unsigned kItemsAhead = 6;
+
 /// What the work-items of a wave share to exchange values. `in` and `votes_in` are written before waiting; when all that can
 /// arrive have arrived the scheduler copies them to `out` and `votes`, which stay unchanged until each has read them.
 struct alignas(64) Wave {
@@ -130,6 +133,8 @@ static KS_INLINE void suspend(State why, uint32_t site) {
     }
 #endif
     if (__builtin_expect(next != me, 1)) {
+        // The stacks of a large block do not fit into the first level of the cache: call for one ahead of time.
+        __builtin_prefetch(me[kItemsAhead].stack_pointer);
         me = switch_stack(me, next);
         current = me;
         threadIdx = me->index;
