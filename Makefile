@@ -21,8 +21,10 @@ test:
 	@./tests/run.sh
 
 # Figures, not tests: nothing here passes or fails. BENCHMARKS.md keeps them with machine and date.
+# HIP_CPU=/path/to/HIP-CPU runs the same kernels with AMD's HIP-CPU (it needs libtbb-dev) and prints both.
+HIP_CPU ?=
 bench: build
-	@./tests/bench.sh
+	@HIP_CPU="$(HIP_CPU)" ./tests/bench.sh
 
 # How often comparisons err: about 15 minutes on an idle machine of two cores. COMPARISONS=--quick takes two.
 COMPARISONS ?=

@@ -27,8 +27,8 @@ for sample in tests/programs/vector_add.hip tests/benchmarks/sgemm.hip; do
 done
 
 echo
-echo "## The CPU runtime's own costs"
-"$binary" check --output --timeout 120 tests/programs/bench/runtime.hip
+echo "## The CPU runtime's own costs, on one core"
+tests/bench_runtime.sh "$binary"
 "$binary" check --output --timeout 120 tests/programs/bench/matrix.hip
 
 if [ $# -gt 0 ]; then

@@ -75,7 +75,8 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     /// The row in `line`; `None` for other text and the head of the table.
     fn read(line: &'a str) -> Option<Self> {
-        let cells: Vec<&str> = line.strip_prefix('|')?.trim_end().strip_suffix('|')?.split('|').map(str::trim).collect();
+        let cells: Vec<&str> =
+            line.strip_prefix('|')?.trim_end().strip_suffix('|')?.split('|').map(str::trim).collect();
         let [program, reason, settings, result] = cells[..] else { return None };
         let is_head = program == "program" || program.starts_with('-');
         (!is_head).then_some(Self { program, reason, settings, result })

@@ -71,7 +71,8 @@ fn places(fault: &Fault) -> impl Iterator<Item = &Place> {
 
 fn summary(faults: &[Fault]) -> String {
     let line = |fault: &Fault| {
-        let places: Vec<_> = places(fault).map(|place| format!("{}:{} {}", place.line, place.column, place.did)).collect();
+        let places: Vec<_> =
+            places(fault).map(|place| format!("{}:{} {}", place.line, place.column, place.did)).collect();
         format!("  {}: {}: {}\n", fault.kind, places.join(", "), fault.message)
     };
     faults.iter().map(line).collect()
@@ -97,7 +98,8 @@ fn each_planted_fault_is_found_on_its_lines_and_nothing_else() {
         let all: BTreeSet<Mark> = expected.union(&others).cloned().collect();
         let in_file = faults.iter().all(|fault| fault.at.is_some() && places(fault).all(|place| place.file == *path));
         let right = found == all && first.is_subset(&expected) && in_file && !expected.is_empty();
-        (!right).then(|| format!("{}: expected {expected:?} and {others:?}, found\n{}", path.display(), summary(&faults)))
+        (!right)
+            .then(|| format!("{}: expected {expected:?} and {others:?}, found\n{}", path.display(), summary(&faults)))
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -120,7 +122,9 @@ fn right_kernels_are_silent() {
     let wrong = complaints(&cases, |(path, sanitizer)| {
         let looked = look(path, *sanitizer);
         let silent = looked.faults.is_empty() && looked.failure.is_none();
-        (!silent).then(|| format!("{} under {sanitizer:?}: {:?}\n{}", path.display(), looked.failure, summary(&looked.faults)))
+        (!silent).then(|| {
+            format!("{} under {sanitizer:?}: {:?}\n{}", path.display(), looked.failure, summary(&looked.faults))
+        })
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

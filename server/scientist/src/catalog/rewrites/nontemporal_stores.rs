@@ -40,9 +40,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
         if !is_scalar(code, &param) {
             continue;
         }
-        edits.extend(
-            stores.into_iter().map(|(statement, element, value)| changed(code, statement, element, value)),
-        );
+        edits.extend(stores.into_iter().map(|(statement, element, value)| changed(code, statement, element, value)));
         names.push(param.name);
     }
     if names.is_empty() {
