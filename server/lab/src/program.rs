@@ -20,7 +20,7 @@ use crate::clock::{Clock, Timed};
 use crate::sandbox::{self, Command, End, Limits, Policy, Run};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE_NOTE};
 use crate::workbench::Sampling;
-use crate::{Cancel, Failure, LabError};
+use crate::{Cancel, Failure, LabError, Source};
 
 /// How many of a failed program's last lines a message shows.
 const LAST_LINES: usize = 5;
@@ -153,12 +153,15 @@ pub(crate) fn run_in(
     command.report = true;
     let token = format!("{:032x}", rand::random::<u128>());
     command.environment.push((sandbox::TOKEN_VARIABLE.into(), (&token).into()));
-    judge(sandbox::run(&command, cancel)?, &options.limits, &token)
+    judge(sandbox::run(&command, cancel)?, &options.limits, &token, &program.source)
 }
 
 /// A run's outcome, or what was wrong with it.
-fn judge(run: Run, limits: &Limits, token: &str) -> Result<Outcome, LabError> {
-    let report = report::parse(&run.report, token);
+fn judge(run: Run, limits: &Limits, token: &str, source: &Source) -> Result<Outcome, LabError> {
+    let report = report::parse(&run.report, token).map(|mut report| {
+        report.faults.iter_mut().for_each(|fault| fault.locate(source));
+        report
+    });
     if let Some(failure) = run.failure(limits) {
         return Err(with_faults(failure, report.as_ref().map_or(&[], |report| &report.faults)).into());
     }
@@ -223,7 +226,8 @@ mod tests {
             peak_memory: 0,
             peak_address_space: 0,
         };
-        judge(run, &Limits::new(Duration::from_secs(1), 1 << 30), "secret").map_err(|error| error.to_string())
+        let source = Source::new("/w/k.hip", "");
+        judge(run, &Limits::new(Duration::from_secs(1), 1 << 30), "secret", &source).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #pragma once
 #include "pages.h"
 #include <stddef.h>
+#include <string.h>
 
 namespace ks::sanitizer {
 
@@ -52,10 +53,13 @@ class Shadow {
         return 0;
     }
     void set(uintptr_t address, size_t bytes, uint8_t code) {
-        for (uintptr_t at = address; at < address + bytes; at += kGranule) {
+        const uintptr_t end = address + bytes;
+        for (uintptr_t at = address; at < end;) {
+            const uintptr_t page_end = (at / kPageBytes + 1) * kPageBytes, stop = end < page_end ? end : page_end;
             if (ShadowPage *page = code == 0 ? pages_.find(at) : pages_.make(at)) {
-                page->codes[at % kPageBytes / kGranule] = code;
+                memset(page->codes + at % kPageBytes / kGranule, code, (stop - at + kGranule - 1) / kGranule);
             }
+            at = stop;
         }
     }
     /// Makes [address, address + bytes) accessible, and what follows up to the next granule not: `address` is aligned.

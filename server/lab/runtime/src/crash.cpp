@@ -87,9 +87,9 @@ void use_signal_stack() {
     }
 }
 
-void report_fault(const char *kind, const char *message) {
+void report_fault(const char *kind, const char *message, const uint32_t *sites) {
     const char *kernel = worker.launch != nullptr ? worker.launch->kernel : nullptr;
-    write_fault(kind, message, kernel);
+    write_fault(kind, message, kernel, sites);
     fprintf(stderr, "HIP on the CPU: %s%s%s%s\n", kernel != nullptr ? "kernel " : "", kernel != nullptr ? kernel : "",
             kernel != nullptr ? ": " : "", message);
 }

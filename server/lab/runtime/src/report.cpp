@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 #include <stdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <string>
@@ -170,7 +171,7 @@ void record_launch(const Launch &launch, LaunchTime time) {
     all.groups.push_back({launch.kernel, launch.grid, launch.block, launch.shared_bytes, {time}});
 }
 
-void write_fault(const char *kind, const char *message, const char *kernel) {
+void write_fault(const char *kind, const char *message, const char *kernel, const uint32_t *sites) {
     if (!reporting()) {
         return;
     }
@@ -187,6 +188,12 @@ void write_fault(const char *kind, const char *message, const char *kernel) {
         line.add("\"");
         line.add_escaped(kernel);
         line.add("\"");
+    }
+    if (sites != nullptr) {
+        char text[80];
+        snprintf(text, sizeof text, ",\"sites\":[[%u,%u],[%u,%u]]", sites[0] >> 10, sites[0] & 1023u, sites[1] >> 10,
+                 sites[1] & 1023u);
+        line.add(text);
     }
     line.add("}}\n");
     write_all(line.text, line.size);

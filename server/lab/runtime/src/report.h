@@ -14,8 +14,8 @@ struct LaunchTime {
 };
 /// Remembers what a launch took.
 void record_launch(const Launch &launch, LaunchTime time);
-/// Writes a fault line at once. Async-signal-safe.
-void write_fault(const char *kind, const char *message, const char *kernel);
+/// Writes a fault line at once. Async-signal-safe without `sites`: two places in the source, as KS_SITE packs them.
+void write_fault(const char *kind, const char *message, const char *kernel, const uint32_t *sites = nullptr);
 /// A fault that the program can also learn from a return value. It is written only if the program never asks.
 void hold_fault(const char *kind, const std::string &message, const char *kernel);
 /// The program has asked.

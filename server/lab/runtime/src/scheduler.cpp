@@ -56,17 +56,17 @@ WorkItem *release_exchange(unsigned number, uint64_t waiting) {
 /// HIP leaves it undefined when the work-items of a block wait at different barriers. Here all are released, and
 /// the first case in a launch is told.
 void report_divergence([[maybe_unused]] uint32_t one, [[maybe_unused]] uint32_t another) {
-    const uint32_t first = block.site[one], other = block.site[another];
     worker.divergence_reported = true;
 #ifdef KS_SANITIZE
     sanitizer::diverged(one, another);
 #else
+    const uint32_t sites[2] = {block.site[one], block.site[another]};
     char text[160];
     snprintf(text, sizeof text,
              "work-items of one block wait at different barriers, lines %u and %u: undefined on a GPU; make every "
              "work-item of the block reach the same __syncthreads()",
-             first >> 10, other >> 10);
-    report_fault("barrier_divergence", text);
+             sites[0] >> 10, sites[1] >> 10);
+    report_fault("barrier_divergence", text, sites);
 #endif
 }
 

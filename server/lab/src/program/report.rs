@@ -2,7 +2,11 @@
 
 use std::fmt;
 
+use hip_syntax::Syntax;
+use hip_syntax::rewrite::Barriers;
 use serde::Deserialize;
+
+use crate::Source;
 
 /// The launches of one kernel in one configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -38,9 +42,32 @@ pub(super) struct Fault {
     kind: String,
     message: String,
     kernel: Option<String>,
+    /// Lines and columns of the two places that it is about, as the compiler counts them in the rewritten text.
+    #[serde(default)]
+    sites: Vec<[u32; 2]>,
 }
 
 impl Fault {
+    /// Puts the user's files, lines and columns in the place of line numbers.
+    pub(super) fn locate(&mut self, source: &Source) {
+        let [first, other] = self.sites[..] else { return };
+        let rewritten = hip_syntax::rewrite::cpu(&Syntax::parse(source.text.clone()), Barriers::Fibers);
+        // The runtime knows no file. A call that stands there in this one is taken for it; a header's is only a line.
+        let place = |[line, column]: [u32; 2]| {
+            let here = rewritten.text.lines().nth(line as usize - 1).and_then(|text| text.get(column as usize - 1..));
+            match here {
+                Some(here) if here.contains("sync") || here.contains("barrier") => {
+                    format!("{}:{line}:{}", source.path.display(), rewritten.original_column(line, column))
+                }
+                _ => format!("line {line}"),
+            }
+        };
+        if self.sites.iter().flatten().all(|&number| number > 0) {
+            let lines = format!("lines {} and {}", first[0], other[0]);
+            self.message = self.message.replace(&lines, &format!("{} and {}", place(first), place(other)));
+        }
+    }
+
     /// Whether the program ran out of device memory.
     pub(super) fn is_out_of_memory(&self) -> bool {
         self.kind == "out_of_memory"
@@ -119,6 +146,23 @@ mod tests {
     }
 
     const GROUP: &str = r#"{"launches":{"kernel":"k<float>","grid":[4,2,1],"block":[64,1,1],"shared_bytes":128,"ns":[7,8],"processor_ns":[6,7]}}"#;
+
+    #[test]
+    fn sites_are_told_in_the_users_columns() {
+        let text = "__global__ void k() {\n  k<<<1, 1>>>(); __syncthreads();\n}\n";
+        let source = Source::new("/w/k.hip", text);
+        let line =
+            hip_syntax::rewrite::cpu(&Syntax::parse(text), Barriers::Fibers).text.lines().nth(1).unwrap().to_owned();
+        let column = u32::try_from(line.find("__sync").unwrap()).unwrap() + 1;
+        let mut fault = Fault {
+            kind: "barrier_divergence".into(),
+            message: "at different barriers, lines 2 and 7: undefined".into(),
+            kernel: None,
+            sites: vec![[2, column], [7, 3]],
+        };
+        fault.locate(&source);
+        assert_eq!(fault.message, "at different barriers, /w/k.hip:2:18 and line 7: undefined");
+    }
 
     #[test]
     fn lines_are_read() {
