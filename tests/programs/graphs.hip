@@ -142,7 +142,9 @@ static void diamond() {
     CHECK(verdict == hipGraphExecUpdateSuccess);
     HIP_OK(hipGraphLaunch(again, stream));
     CHECK(result[11] == 10 * host[11]);
+    HIP_OK(hipGraphExecKernelNodeSetParams(again, clone_left, &params));
     HIP_OK(hipGraphDestroyNode(clone_left));
+    CHECK(hipGraphExecKernelNodeSetParams(again, clone_left, &params) == hipErrorInvalidValue);
     CHECK(hipGraphExecUpdate(again, clone, &error_node, &verdict) == hipErrorGraphExecUpdateFailure);
     CHECK(verdict == hipGraphExecUpdateErrorTopologyChanged);
     HIP_OK(hipGraphDestroy(clone));

@@ -1,6 +1,7 @@
 #include "graph.h"
 #include "errors.h"
 #include <algorithm>
+#include <atomic>
 #include <queue>
 #include <stdio.h>
 #include <string>
@@ -28,6 +29,11 @@ class Owned {
 Owned &owned() {
     static auto *const all = new Owned;
     return *all;
+}
+
+uint64_t next_id() {
+    static std::atomic<uint64_t> last{0};
+    return ++last;
 }
 
 void erase(std::vector<hipGraphNode *> &from, const hipGraphNode *node) {
@@ -117,7 +123,9 @@ hipError_t add_node(hipGraphNode_t *out, hipGraph_t graph, const hipGraphNode_t 
 
 using namespace ks;
 
-hipGraphNode::hipGraphNode(ihipGraph *in, ks::Work what) : graph(in), work(std::move(what)) { ks::nodes().add(this); }
+hipGraphNode::hipGraphNode(ihipGraph *in, ks::Work what) : id(ks::next_id()), graph(in), work(std::move(what)) {
+    ks::nodes().add(this);
+}
 hipGraphNode::~hipGraphNode() { ks::nodes().remove(this); }
 
 ihipGraph::ihipGraph() { graphs().add(this); }

@@ -9,6 +9,7 @@ struct hipGraphNode {
     ~hipGraphNode();
     hipGraphNode(const hipGraphNode &) = delete;
 
+    const uint64_t id; ///< unlike its address never another node's
     ihipGraph *graph;
     ks::Work work;
     std::vector<hipGraphNode *> before, after; ///< what it depends on, and what depends on it
@@ -39,7 +40,7 @@ struct ihipGraph {
 /// A graph that can be launched: a copy, so that the graph it was made of may change.
 struct hipGraphExec {
     std::shared_ptr<ihipGraph> graph;
-    std::map<const hipGraphNode *, hipGraphNode *> copies; ///< by the node of the graph that it was made of
+    std::map<uint64_t, hipGraphNode *> copies; ///< by the id of the node, in the graph that it was made of
     unsigned long long flags;
 };
 

@@ -24,7 +24,7 @@ hipError_t instantiate(hipGraphExec_t *exec, hipGraph_t graph, unsigned long lon
     made->graph = graph->clone();
     made->flags = flags;
     for (const auto &node : made->graph->nodes) {
-        made->copies[node->original] = node.get();
+        made->copies[node->original->id] = node.get();
     }
     graph->instantiated = true;
     *exec = execs().add(made.release());
@@ -56,10 +56,10 @@ Handles<hipGraphExec> &execs() {
 }
 
 hipGraphNode_t copy_in(hipGraphExec_t exec, hipGraphNode_t node) {
-    if (!is_exec(exec) || node == nullptr) {
+    if (!is_exec(exec) || node == nullptr || !nodes().contains(node)) {
         return nullptr;
     }
-    const auto found = exec->copies.find(node);
+    const auto found = exec->copies.find(node->id);
     return found != exec->copies.end() ? found->second : nullptr;
 }
 
@@ -150,7 +150,7 @@ hipError_t hipGraphExecUpdate(hipGraphExec_t exec, hipGraph_t graph, hipGraphNod
     }
     for (size_t i = 0; i < fresh.size(); ++i) {
         mine[i]->work = copy_of(fresh[i]->work);
-        exec->copies[fresh[i]] = mine[i];
+        exec->copies[fresh[i]->id] = mine[i];
     }
     *result = hipGraphExecUpdateSuccess;
     return hipSuccess;

@@ -293,7 +293,7 @@ hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t exec, hipGraphNode_t nod
 }
 
 hipError_t hipGraphAddChildGraphNode(KS_NEW_NODE, hipGraph_t child) {
-    if (child == nullptr || child == graph || !graphs().contains(child)) {
+    if (child == nullptr || !graphs().contains(child)) {
         return remember(hipErrorInvalidValue);
     }
     return add_node(node, graph, before, count, ChildWork{child->clone()});
