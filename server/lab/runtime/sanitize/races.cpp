@@ -29,7 +29,8 @@ std::string advice(bool one_block, bool one_wave, bool in_shared, bool one_is_at
                              : "; blocks run in any order and at once: use atomic operations, or a second launch";
     }
     std::string text = one_wave ? "; work-items of a wave do not run in lockstep" : "";
-    text += one_wave ? ": put __syncthreads() or __syncwarp() between them" : "; put __syncthreads() between them";
+    text += one_wave ? ": put __syncthreads() between them, or __syncwarp() if only one wave is concerned"
+                     : "; put __syncthreads() between them";
     return text + (in_shared || !one_is_atomic ? "" : ", or make both atomic");
 }
 
