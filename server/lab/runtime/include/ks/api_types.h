@@ -116,6 +116,9 @@ typedef void (*hipHostFn_t)(void *user_data);
 #define hipHostRegisterMapped 0x2
 #define hipHostRegisterIoMemory 0x4
 #define hipHostRegisterReadOnly 0x8
+#define hipDeviceMallocDefault 0x0
+#define hipDeviceMallocFinegrained 0x1
+#define hipMallocSignalMemory 0x2
 #define hipMemAttachGlobal 0x01
 #define hipMemAttachHost 0x02
 #define hipMemAttachSingle 0x04

@@ -81,6 +81,9 @@ template <class T> static inline hipError_t hipHostAlloc(T **pointer, size_t byt
 template <class T> static inline hipError_t hipMallocHost(T **pointer, size_t bytes) {
     return ks_host_malloc((void **)pointer, bytes, hipHostMallocDefault);
 }
+template <class T> static inline hipError_t hipMemAllocHost(T **pointer, size_t bytes) {
+    return ks_host_malloc((void **)pointer, bytes, hipHostMallocDefault);
+}
 template <class T>
 static inline hipError_t hipMallocManaged(T **pointer, size_t bytes, unsigned flags = hipMemAttachGlobal) {
     return ks_malloc_managed((void **)pointer, bytes, flags);
