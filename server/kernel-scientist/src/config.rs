@@ -61,8 +61,19 @@ pub struct ScientistConfig {
     pub model: Option<String>,
     /// Base URL of an OpenAI-compatible server.
     pub base_url: Option<String>,
-    /// Most dollars a run may cost.
+    /// Most dollars a run may cost; 0 allows nothing that costs money.
+    #[serde(default, deserialize_with = "dollars")]
     pub max_usd: Option<f64>,
+}
+
+/// An amount of money, from 0 up.
+fn dollars<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
+    match Option::deserialize(input)? {
+        Some(value) if !(0.0..f64::INFINITY).contains(&value) => {
+            Err(serde::de::Error::custom(format!("max_usd is {value}; expected an amount of dollars, from 0 up")))
+        }
+        amount => Ok(amount),
+    }
 }
 
 /// Why the settings could not be read.
@@ -127,10 +138,21 @@ mod tests {
             ("[device.x]\ntoolchain = \"hipp\"\n", "expected one of `cpu`, `forecast`, `hip`, `cuda`"),
             ("[scientist]\nprovidr = \"catalog\"\n", "unknown field `providr`"),
             ("[scientist\n", "line 1"),
+            ("[scientist]\nmax_usd = -1\n", "max_usd is -1; expected an amount of dollars, from 0 up"),
+            ("[scientist]\nmax_usd = nan\n", "line 2"),
+            ("[scientist]\nmax_usd = inf\n", "max_usd is inf"),
         ] {
             let error = load(text).unwrap_err();
             assert!(error.contains(expected) && error.contains(FILE_NAME), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn amounts_of_money_are_numbers_from_0_up() {
+        for (text, expected) in [("5", Some(5.0)), ("0", Some(0.0)), ("2.5", Some(2.5))] {
+            assert_eq!(load(&format!("[scientist]\nmax_usd = {text}\n")).unwrap().scientist.max_usd, expected);
+        }
+        assert_eq!(load("[scientist]\n").unwrap().scientist.max_usd, None);
     }
 
     #[test]

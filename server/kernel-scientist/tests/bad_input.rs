@@ -53,6 +53,7 @@ fn paths_that_are_no_file() {
 fn mistakes_on_the_command_line() {
     let run = Run::in_folder();
     run.sample("vector_add");
+    std::os::unix::fs::symlink(run.path("vector_add.hip"), run.path("link.hip")).unwrap();
     for (arguments, says) in [
         (&["time", "vector_add.hip", "--device", "mi300"] as &[_], "there is no device mi300"),
         (&["time", "vector_add.hip", "--budget", "-1"], "--budget"),
@@ -62,6 +63,8 @@ fn mistakes_on_the_command_line() {
         (&["suggest", "vector_add.hip", "--provider", "oracle"], "there is no provider oracle"),
         (&["evolve", "vector_add.hip", "--generations", "0"], "--generations"),
         (&["evolve", "vector_add.hip", "--out", "no/such/folder/best.hip"], "folder does not exist"),
+        (&["evolve", "vector_add.hip", "--out", "vector_add.hip"], "is the source itself"),
+        (&["evolve", "vector_add.hip", "--out", "./link.hip"], "is the source itself"),
         (&["evolve", "vector_add.hip", "--resume"], "no unfinished run"),
         (&["report", "vector_add.hip"], "no run of this file"),
         (&["frobnicate"], "unrecognized subcommand"),
@@ -198,4 +201,53 @@ fn a_compiler_that_hangs_is_told_in_bounded_time() {
     let done = Done::from(command.env("KERNEL_SCIENTIST_CLANG", run.path("clang++")).output().unwrap());
     assert_eq!(done.status, 3, "{done:?}");
     assert!(done.stderr.contains("did not tell its version"), "{done:?}");
+}
+
+#[test]
+fn what_a_benchmark_file_cannot_mean_is_told_with_its_line() {
+    let run = Run::in_folder();
+    run.sample("vector_add");
+    let good = run.read("vector_add.bench.toml");
+    for (from, to, says) in [
+        (
+            "block = 64",
+            "block = 2048",
+            "vector_add.bench.toml:2: a block of 2048x1x1 work-items is not possible (n=65536)",
+        ),
+        ("block = 64", "block = [64, 64]", "a block of 64x64x1 work-items is not possible"),
+        ("block = 64", "block = 0", "a block of 0x1x1 work-items"),
+        ("\"(n + 63) / 64\"", "\"n - 65536\"", "vector_add.bench.toml:2: a grid of 0x1x1 blocks is not possible"),
+        ("block = 64", "block = 64, shared = 70000", "vector_add.bench.toml:2: 70000 bytes of shared memory"),
+        ("kernel = \"vector_add\"", "kernel = \"vector_sub\"", "vector_add.bench.toml:2:"),
+        ("[check]", "[check]\natol = 1e9", "with `atol` 1e+09, zeros would pass for every element of `c`"),
+        (
+            "c[i] = a[i] + b[i];\"",
+            "for (volatile bool on = true; on;) {}\"",
+            "vector_add.bench.toml:29: the reference timed out after 1.0 s",
+        ),
+    ] {
+        assert!(good.contains(from), "{from}");
+        run.file("vector_add.bench.toml", good.replacen(from, to, 1));
+        for command in ["check", "time"] {
+            let done = run.program([command, "vector_add.hip", "--timeout", "1"]);
+            assert_eq!(done.status, 2, "{command} {to}: {done:?}");
+            assert!(done.stderr.contains(says), "{command} {to} should say {says:?}: {done:?}");
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_under_the_cache_is_told_as_such() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let run = Run::in_folder();
+    run.sample("vector_add");
+    let full = "#!/bin/sh\ncase \"$*\" in --version) echo 'clang version 19.1.7';; *)\n\
+                echo 'fatal error: error in backend: IO failure on output stream: No space left on device' >&2; exit 70;; esac\n";
+    run.file("clang++", full);
+    std::fs::set_permissions(run.path("clang++"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = run.command(["time", "vector_add.hip"]);
+    let done = Done::from(command.env("KERNEL_SCIENTIST_CLANG", run.path("clang++")).output().unwrap());
+    assert_eq!(done.status, 3, "{done:?}");
+    assert!(done.stderr.contains("is full, so that nothing can be built there"), "{done:?}");
 }

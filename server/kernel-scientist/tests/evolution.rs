@@ -125,6 +125,21 @@ fn ctrl_c_ends_a_run_and_its_processes_and_it_can_go_on() {
 }
 
 #[test]
+fn a_closed_terminal_ends_a_run_as_ctrl_c_does() {
+    let run = Run::in_folder();
+    run.sample(FLAWED);
+    let mut child = run.start(["evolve", &format!("{FLAWED}.hip"), "--generations", "1", "--seed", "5", "--json"]);
+    let pid = child.id();
+    read_until(&mut child, "designed");
+    send(&child, libc::SIGHUP);
+    let rest: String = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    assert_eq!(wait_for_end(child).0, 130);
+    let end: Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
+    assert_eq!((&end["event"], &end["state"]), (&json!("finished"), &json!("cancelled")), "{end}");
+    assert_eq!(children_of(pid), Vec::<u32>::new());
+}
+
+#[test]
 fn a_killed_run_leaves_no_process_and_loses_nothing_recorded() {
     let run = Run::in_folder();
     run.sample(FLAWED);

@@ -67,11 +67,30 @@ pub enum Entry {
     },
 }
 
+/// The launch of a kernel, as [`Entry::Kernel`] has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Launch<'a> {
+    /// Blocks in x, y and z; one to three.
+    pub grid: &'a [Expression],
+    /// Work-items of a block in x, y and z; one to three.
+    pub block: &'a [Expression],
+    /// Bytes of dynamic shared memory.
+    pub shared: Option<&'a Expression>,
+}
+
 impl Entry {
     /// The name shown with its times: the function's or the kernel's, as the file has it.
     pub fn name(&self) -> &str {
         match self {
             Self::Function(name) | Self::Kernel { kernel: name, .. } => &name.text,
+        }
+    }
+
+    /// The launch that the file asks for; `None` where a host function launches.
+    pub fn launch(&self) -> Option<Launch<'_>> {
+        match self {
+            Self::Function(_) => None,
+            Self::Kernel { grid, block, shared, .. } => Some(Launch { grid, block, shared: shared.as_ref() }),
         }
     }
 }
@@ -135,6 +154,15 @@ pub enum Reference {
     Function(Expression),
     /// Statements over the arguments' names, on host memory.
     Code(Expression),
+}
+
+impl Reference {
+    /// What the file says.
+    pub fn expression(&self) -> &Expression {
+        match self {
+            Self::Function(expression) | Self::Code(expression) => expression,
+        }
+    }
 }
 
 /// Allowed difference of one element.

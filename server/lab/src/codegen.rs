@@ -111,15 +111,23 @@ impl Codegen {
     /// # Errors
     /// [`LabError::Unavailable`] says which part is missing and how to get it.
     pub fn new(cache: &Path) -> Result<Self, LabError> {
-        Self::from_places(cache, &Places::usual())
+        Self::open(cache, &Cancel::new())
+    }
+
+    /// As [`Codegen::new`], and stops when asked to.
+    ///
+    /// # Errors
+    /// As [`Codegen::new`], and [`LabError::Cancelled`].
+    pub fn open(cache: &Path, cancel: &Cancel) -> Result<Self, LabError> {
+        Self::from_places(cache, &Places::usual(), cancel)
     }
 
     /// The same with the places to look in.
     ///
     /// # Errors
     /// As [`Codegen::new`].
-    pub fn from_places(cache: &Path, places: &Places) -> Result<Self, LabError> {
-        let toolchain = Toolchain::find(places)?;
+    pub fn from_places(cache: &Path, places: &Places, cancel: &Cancel) -> Result<Self, LabError> {
+        let toolchain = Toolchain::find(places, cancel)?;
         let libraries = DeviceLibraries::prepare(&toolchain.device_libraries, cache)?;
         Ok(Self { toolchain, libraries })
     }

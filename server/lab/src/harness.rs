@@ -91,8 +91,21 @@ pub struct Bench<'a> {
 
 impl Bench<'_> {
     /// Builds what [`Bench::time`] and [`Bench::compare`] load for `source`, so that they find it in the device's cache.
+    ///
+    /// # Errors
+    /// [`Failure::DoesNotCompile`]; [`LabError::Usage`] when the benchmark file does not fit the original either.
     pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<PathBuf, LabError> {
-        self.object(source, glue::run(self.benchmark), cancel)
+        let built = self.object(source, glue::run(self.benchmark), cancel);
+        if built.as_ref().is_err_and(|error| outcome::is_about_the_benchmark(error, self.benchmark)) {
+            self.trusted(cancel)?;
+        }
+        built
+    }
+
+    /// Builds the object that holds sizes, fills and the reference.
+    fn trusted(&self, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
+        trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))
     }
 
     /// Checks and times `source` at the chosen shapes.
@@ -133,8 +146,7 @@ impl Bench<'_> {
         cancel: &Cancel,
     ) -> Result<Measured, LabError> {
         let shapes = self.chosen_shapes(sampling)?;
-        let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
-        let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
+        let trusted = self.trusted(cancel)?;
         let baseline = self.build(baseline, cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
         let candidate = candidate.map(|source| self.build(source, cancel)).transpose()?;
         let objects = Objects { trusted, baseline, candidate };

@@ -180,7 +180,7 @@ fn unknown_architectures_and_missing_tools_are_told_apart() {
     let error = desk.analyze(&source, "gfx9999", &[]).unwrap_err();
     assert!(matches!(&error, LabError::Unavailable(text) if text.contains("gfx9999")), "{error}");
     let nowhere = Places { programs: vec![], device_libraries: vec![], hip_roots: vec![] };
-    let error = Codegen::from_places(Path::new("/tmp"), &nowhere).unwrap_err();
+    let error = Codegen::from_places(Path::new("/tmp"), &nowhere, &Cancel::new()).unwrap_err();
     assert!(matches!(&error, LabError::Unavailable(text) if text.contains("apt-get install")), "{error}");
 }
 

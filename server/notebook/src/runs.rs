@@ -142,6 +142,19 @@ pub struct Spent {
     pub tokens: u64,
 }
 
+impl Spent {
+    /// The columns `spent_ms`, `usd` and `tokens`, in this order.
+    fn columns(&self) -> (i64, f64, i64) {
+        (self.wall.as_millis() as i64, self.usd, self.tokens as i64)
+    }
+
+    /// The same columns, read.
+    fn from_columns(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let part = |value: i64| u64::try_from(value).unwrap_or(0);
+        Ok(Self { wall: Duration::from_millis(part(row.get(0)?)), usd: row.get(1)?, tokens: part(row.get(2)?) })
+    }
+}
+
 /// What a stage answered at one step of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunStep {
@@ -203,21 +216,14 @@ impl Notebook {
     /// # Errors
     /// When it cannot be written, or the step was recorded before.
     pub fn record_step(&self, run: RunId, step: &str, detail: &Value, spent: &Spent) -> Result<(), NotebookError> {
+        let (spent_ms, usd, tokens) = spent.columns();
         self.write("recording a step of a run", |transaction| {
             transaction
                 .prepare_cached(
                     "INSERT INTO run_steps (run, step, detail, spent_ms, usd, tokens, at_ms)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
-                .execute(params![
-                    run,
-                    step,
-                    to_json(detail)?,
-                    spent.wall.as_millis() as i64,
-                    spent.usd,
-                    spent.tokens as i64,
-                    now_ms()
-                ])
+                .execute(params![run, step, to_json(detail)?, spent_ms, usd, tokens, now_ms()])
                 .map(|_| ())
         })
     }
@@ -230,10 +236,7 @@ impl Notebook {
         self.read("reading the steps of a run", |connection| {
             connection
                 .prepare_cached("SELECT step, detail FROM run_steps WHERE run = ?1 ORDER BY rowid")?
-                .query_map([run], |row| {
-                    let detail: String = row.get(1)?;
-                    Ok(RunStep { step: row.get(0)?, detail: from_json(1, &detail)? })
-                })?
+                .query_map([run], |row| Ok(RunStep { step: row.get(0)?, detail: json_at(row, 1)? }))?
                 .collect()
         })
     }
@@ -250,13 +253,7 @@ impl Notebook {
                      UNION ALL SELECT spent_ms, usd, tokens FROM run_changes WHERE run = ?1
                      UNION ALL SELECT spent_ms, 0.0, 0 FROM experiments WHERE run = ?1)",
                 [run],
-                |row| {
-                    Ok(Spent {
-                        wall: Duration::from_millis(row.get::<_, i64>(0)?.max(0) as u64),
-                        usd: row.get(1)?,
-                        tokens: row.get::<_, i64>(2)?.max(0) as u64,
-                    })
-                },
+                Spent::from_columns,
             )
         })
     }
@@ -312,20 +309,12 @@ fn insert_change(
     detail: &Value,
     spent: &Spent,
 ) -> rusqlite::Result<()> {
+    let (spent_ms, usd, tokens) = spent.columns();
     connection
         .execute(
             "INSERT INTO run_changes (run, change, message, detail, spent_ms, usd, tokens, at_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                run,
-                change,
-                message,
-                to_json(detail)?,
-                spent.wall.as_millis() as i64,
-                spent.usd,
-                spent.tokens as i64,
-                now_ms()
-            ],
+            params![run, change, message, to_json(detail)?, spent_ms, usd, tokens, now_ms()],
         )
         .map(|_| ())
 }
@@ -334,7 +323,6 @@ const SELECT_RUN: &str =
     "SELECT id, file, kernel, device, provider, seed, budget, settings, original, program, at_ms FROM runs";
 
 fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
-    let (budget, settings): (String, String) = (row.get(6)?, row.get(7)?);
     Ok(Run {
         id: row.get(0)?,
         file: PathBuf::from(row.get::<_, String>(1)?),
@@ -342,8 +330,8 @@ fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
         device: row.get(3)?,
         provider: row.get(4)?,
         seed: row.get::<_, i64>(5)? as u64,
-        budget: from_json(6, &budget)?,
-        settings: from_json(7, &settings)?,
+        budget: json_at(row, 6)?,
+        settings: json_at(row, 7)?,
         original: row.get(8)?,
         program: row.get(9)?,
         started_ms: row.get(10)?,
@@ -355,14 +343,18 @@ fn with_state(connection: &Connection, mut run: Run) -> rusqlite::Result<Run> {
     run.state = connection
         .prepare_cached("SELECT change, message, detail FROM run_changes WHERE run = ?1 ORDER BY id DESC LIMIT 1")?
         .query_row([run.id], |row| {
-            let (change, message, detail): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(match change.as_str() {
-                "paused" => RunState::Paused(message),
+            Ok(match row.get::<_, String>(0)?.as_str() {
+                "paused" => RunState::Paused(row.get(1)?),
                 "cancelled" => RunState::Cancelled,
-                "failed" => RunState::Failed(message),
-                "finished" => RunState::Finished(from_json(2, &detail)?),
+                "failed" => RunState::Failed(row.get(1)?),
+                "finished" => RunState::Finished(json_at(row, 2)?),
                 _ => RunState::Open,
             })
         })?;
     Ok(run)
+}
+
+/// The JSON in a column.
+fn json_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
+    from_json(column, &row.get::<_, String>(column)?)
 }

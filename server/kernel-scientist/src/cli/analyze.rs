@@ -40,7 +40,7 @@ struct Answer<'a> {
 pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let options = options(&source, &args.flags)?;
-    let codegen = Codegen::new(&context.cache)?;
+    let codegen = Codegen::open(&context.cache, &context.cancel)?;
     let analysis = match codegen.analyze(&source, &args.arch, &options, &context.cancel) {
         Ok(analysis) => analysis,
         Err(LabError::Code(failure)) => return Err(report_failure(context, &args.arch, failure)?),

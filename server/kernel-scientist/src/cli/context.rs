@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use lab::{Cancel, Source};
+use signal_hook::consts;
 
 use super::{CliError, Global};
 use crate::config::Config;
@@ -14,7 +15,7 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// Settings, folders and output of one command.
 pub struct Context {
     global: Global,
-    /// Set by the first Ctrl-C or SIGTERM; a second one ends the process at once.
+    /// Set by the first Ctrl-C, SIGTERM or SIGHUP (the terminal was closed); a second one ends the process at once.
     pub cancel: Cancel,
     /// Folder for builds that can be made anew at any time.
     pub cache: PathBuf,
@@ -24,7 +25,7 @@ impl Context {
     /// Reads the environment and installs the signal handlers.
     pub fn new(global: Global) -> Result<Self, CliError> {
         let cancel = Cancel::new();
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        for signal in [consts::SIGINT, consts::SIGTERM, consts::SIGHUP] {
             signal_hook::flag::register_conditional_shutdown(signal, 130, cancel.flag())
                 .and_then(|_| signal_hook::flag::register(signal, cancel.flag()))
                 .map_err(|error| CliError::Usage(format!("cannot listen for signal {signal}: {error}")))?;

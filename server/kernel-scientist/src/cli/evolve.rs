@@ -2,6 +2,7 @@
 
 mod lines;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +64,7 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
         None => file.clone(),
     };
     let subject = Subject::open(context, &original, &args.subject)?;
-    let best_path = best_path(args)?;
+    let best_path = best_path(args, &file)?;
 
     let resumed = unfinished.map(|unfinished| unfinished.run);
     let ended = evolve(context, args, provider, &subject, &notebook, resumed, best_path.as_deref())?;
@@ -107,17 +108,29 @@ fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Un
 }
 
 /// Where the best version goes: absolute, its folder made sure of before hours are spent.
-fn best_path(args: &EvolveArgs) -> Result<Option<PathBuf>, CliError> {
+fn best_path(args: &EvolveArgs, source: &Source) -> Result<Option<PathBuf>, CliError> {
     let Some(out) = &args.out else { return Ok(None) };
     let path =
         std::path::absolute(out).map_err(|error| CliError::Usage(format!("--out {}: {error}", out.display())))?;
     if path.is_dir() {
         return Err(CliError::Usage(format!("--out {}: is a folder; name a file", out.display())));
     }
+    if is_same_file(&path, &source.path) {
+        return Err(CliError::Usage(format!(
+            "--out {}: is the source itself, which is never written to; name another file",
+            out.display()
+        )));
+    }
     match path.parent() {
         Some(folder) if folder.is_dir() => Ok(Some(path)),
         _ => Err(CliError::Usage(format!("--out {}: its folder does not exist; make it first", out.display()))),
     }
+}
+
+/// Whether two paths lead to one file, by whatever links.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let about = |path: &Path| std::fs::metadata(path).map(|about| (about.dev(), about.ino())).ok();
+    one == other || about(one).is_some_and(|one| Some(one) == about(other))
 }
 
 fn evolve(

@@ -33,6 +33,7 @@ bool load(const std::string& path, Trusted& object) {
     void* handle = open_object(path);
     if (!handle) return false;
     object.reference = reinterpret_cast<RunFunction>(dlsym(handle, "ks_benchmark_reference"));
+    object.launch = reinterpret_cast<decltype(object.launch)>(dlsym(handle, "ks_benchmark_launch"));
     return find(handle, "ks_benchmark_run", object.run) && find(handle, "ks_benchmark_count", object.count) &&
            find(handle, "ks_benchmark_fill", object.fill) && find(handle, "ks_benchmark_element", object.element) &&
            find(handle, "ks_benchmark_cost", object.cost);

@@ -23,6 +23,9 @@ struct Trusted : Object {
     double (*element)(int argument, long long index, const long long* shape) = nullptr;
     // Work of one call: 0 flops, 1 bytes; negative where the file does not say.
     double (*cost)(int which, const long long* shape) = nullptr;
+    // A part of the launch that the file asks for: 0 to 2 the grid, 3 to 5 the block, 6 bytes of shared memory. Null where
+    // the entry is a host function, which launches as it likes.
+    long long (*launch)(int part, const long long* shape) = nullptr;
     // The reference on host memory, or null: then the original itself is run.
     RunFunction reference = nullptr;
 };

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::joined;
+use crate::cancel::Cancel;
 use crate::error::LabError;
 
 /// The architecture that is used unless another is asked for: MI300.
@@ -63,7 +64,7 @@ pub(super) struct Toolchain {
 }
 
 impl Toolchain {
-    pub fn find(places: &Places) -> Result<Self, LabError> {
+    pub fn find(places: &Places, cancel: &Cancel) -> Result<Self, LabError> {
         let clang = places
             .programs
             .iter()
@@ -80,7 +81,7 @@ impl Toolchain {
             .iter()
             .find(|root| root.join("include/hip/hip_runtime.h").is_file())
             .ok_or_else(|| missing("the HIP headers", &none_in("include/hip/hip_runtime.h", &places.hip_roots)))?;
-        let version = version_of(&clang)?;
+        let version = version_of(&clang, cancel)?;
         Ok(Self { clang, version, device_libraries: device_libraries.clone(), headers: headers.clone() })
     }
 
@@ -192,9 +193,12 @@ fn none_in(file: &str, folders: &[PathBuf]) -> String {
     format!("no {file} in {}", folders.join(", "))
 }
 
-fn version_of(clang: &Path) -> Result<String, LabError> {
-    let unusable = |why: String| missing("clang", &format!("{}: {why}", clang.display()));
-    let text = crate::toolchain::clang::version_text(clang).map_err(unusable)?;
+fn version_of(clang: &Path, cancel: &Cancel) -> Result<String, LabError> {
+    let unusable = |why: String| match cancel.is_cancelled() {
+        true => LabError::Cancelled,
+        false => missing("clang", &format!("{}: {why}", clang.display())),
+    };
+    let text = crate::toolchain::clang::version_text(clang, cancel).map_err(unusable)?;
     text.lines().next().map(str::to_owned).ok_or_else(|| unusable("it tells no version".into()))
 }
 
@@ -237,7 +241,7 @@ mod tests {
     fn what_is_missing_is_named_with_the_way_to_get_it() {
         let empty = tempfile::tempdir().unwrap();
         let mut places = Places { programs: vec![], device_libraries: vec![empty.path().into()], hip_roots: vec![] };
-        let text = |places: &Places| Toolchain::find(places).unwrap_err().to_string();
+        let text = |places: &Places| Toolchain::find(places, &Cancel::new()).unwrap_err().to_string();
         assert!(text(&places).contains("needs clang") && text(&places).contains("apt-get install"));
         places.programs = Places::usual().programs;
         assert!(text(&places).contains(&format!("no ocml.bc in {}", empty.path().display())), "{}", text(&places));

@@ -25,6 +25,7 @@ pub(super) fn trusted(benchmark: &Benchmark) -> String {
     glue.fills();
     glue.elements();
     glue.cost();
+    glue.launch();
     glue.reference();
     glue.text
 }
@@ -193,6 +194,22 @@ impl<'a> Glue<'a> {
         }
         self.line("(void)ks_which;");
         self.line("return -1;");
+        self.close();
+    }
+
+    fn launch(&mut self) {
+        let benchmark = self.benchmark;
+        let Some(Entry::Kernel { grid, block, shared, .. }) = &benchmark.entry else { return };
+        self.open("long long ks_benchmark_launch(int ks_part, const long long* ks_shape)");
+        for (first, sizes) in [(0, grid), (3, block)] {
+            for (axis, size) in sizes.iter().enumerate() {
+                self.expression(&format!("if (ks_part == {}) return ks_count_of(", first + axis), size, ");");
+            }
+        }
+        if let Some(shared) = shared {
+            self.expression("if (ks_part == 6) return ks_count_of(", shared, ");");
+        }
+        self.line("return ks_part == 6 ? 0 : 1;");
         self.close();
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Bench;
 use super::report::{Event, Expected, Reading, ShapeSamples, Transcript, Which, read};
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, Entry, Expression};
 use crate::clock::{Clock, Timed, differ};
 use crate::sandbox::{End, Limits, Run};
 use crate::statistics::{self, Pair};
@@ -51,12 +51,17 @@ pub(super) fn transcript(
     }
 }
 
+/// Whether an object does not compile because of what the benchmark file says.
+pub(super) fn is_about_the_benchmark(error: &LabError, benchmark: &Benchmark) -> bool {
+    matches!(error, LabError::Code(Failure::DoesNotCompile { diagnostics })
+        if diagnostics.first().is_some_and(|first| first.file == benchmark.path))
+}
+
 /// Compile errors of the trusted object that are about the benchmark file are mistakes of that file.
 pub(super) fn of_the_benchmark(error: LabError, benchmark: &Benchmark) -> LabError {
+    let is_of_the_benchmark = is_about_the_benchmark(&error, benchmark);
     match error {
-        LabError::Code(Failure::DoesNotCompile { diagnostics })
-            if diagnostics.first().is_some_and(|first| first.file == benchmark.path) =>
-        {
+        LabError::Code(Failure::DoesNotCompile { diagnostics }) if is_of_the_benchmark => {
             let list: Vec<String> = diagnostics.iter().map(Diagnostic::to_string).collect();
             LabError::Usage(list.join("\n"))
         }
@@ -303,6 +308,15 @@ impl Naming<'_> {
                 detail: format!("{}: HIP reports error {status} ({text})", self.place(which, Some(shape))),
             }
             .into(),
+            Event::Slow { which: Which::Reference, shape } if self.bench.benchmark.reference.is_some() => {
+                LabError::Usage(format!(
+                    "{file}:{}: the reference timed out after {:.1} s at {}; mend it, choose a smaller shape, or raise the \
+                     limit with --timeout",
+                    self.bench.benchmark.reference.as_ref().map_or(1, |reference| reference.expression().line),
+                    self.bench.limits.wall.as_secs_f64(),
+                    self.shape_name(shape)
+                ))
+            }
             // The original ran under the same limit, so a slow one is a matter of the shape and of the limit.
             Event::Slow { which: Which::Reference | Which::Baseline, shape } if self.compares => {
                 LabError::Usage(format!(
@@ -318,6 +332,12 @@ impl Naming<'_> {
                  the inputs",
                 self.shape_name(shape)
             )),
+            Event::Loose { shape, argument, atol, .. } => LabError::Usage(format!(
+                "{file}: with `atol` {atol}, zeros would pass for every element of `{argument}` at {}; set an `atol` in \
+                 `[check]` that is small against the results",
+                self.shape_name(shape)
+            )),
+            Event::Launch { shape, part, sizes } => self.impossible_launch(shape, &part, sizes),
             Event::Count { shape, argument, count } => LabError::Usage(format!(
                 "{file}: `{argument}` would have {count} elements at {}; mend its `count` or the shape",
                 self.shape_name(shape)
@@ -328,6 +348,28 @@ impl Naming<'_> {
             )),
             other => refused(format!("the report is out of order ({other:?})")),
         }
+    }
+
+    fn impossible_launch(&self, shape: usize, part: &str, [x, y, z]: [i64; 3]) -> LabError {
+        let (file, at) = (self.bench.benchmark.path.display(), self.shape_name(shape));
+        let line = |choose: fn(&Entry) -> Option<&Expression>| {
+            self.bench.benchmark.entry.as_ref().and_then(choose).map_or(1, |size| size.line)
+        };
+        LabError::Usage(match part {
+            "block" => format!(
+                "{file}:{}: a block of {x}x{y}x{z} work-items is not possible ({at}); it has 1 to 1024 of them",
+                line(|entry| entry.launch()?.block.first())
+            ),
+            "grid" => format!(
+                "{file}:{}: a grid of {x}x{y}x{z} blocks is not possible ({at}); it has at least one along each axis, at most \
+                 2147483647 along x and 65535 along y and z, and fewer than 2^32 work-items along x",
+                line(|entry| entry.launch()?.grid.first())
+            ),
+            _ => format!(
+                "{file}:{}: {x} bytes of shared memory are not possible ({at}); a block has at most 65536",
+                line(|entry| entry.launch()?.shared)
+            ),
+        })
     }
 
     fn is_held_out(&self, index: usize) -> bool {

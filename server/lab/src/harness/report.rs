@@ -56,6 +56,10 @@ pub(super) enum Event {
     Slow { which: Which, shape: usize },
     /// An output whose right value is NaN everywhere.
     Useless { which: Which, shape: usize, argument: String },
+    /// An output whose tolerance takes zeros for right.
+    Loose { which: Which, shape: usize, argument: String, atol: String },
+    /// A launch that no device can do; which part of it, and its sizes.
+    Launch { shape: usize, part: String, sizes: [i64; 3] },
     /// A count of elements that no buffer can have.
     Count { shape: usize, argument: String, count: i64 },
     /// A HIP call of the harness itself that failed.

@@ -32,29 +32,38 @@ pub struct Clang {
 
 impl Clang {
     /// The compiler to use on this machine: the one that `KERNEL_SCIENTIST_CLANG` names, else the best on `PATH`.
-    pub fn find() -> Result<Self, LabError> {
+    ///
+    /// # Errors
+    /// [`LabError::Unavailable`] when there is none; [`LabError::Cancelled`].
+    pub fn find(cancel: &Cancel) -> Result<Self, LabError> {
+        let found = Self::find_any(cancel);
+        // A compiler that was stopped while it was asked is not to blame.
+        if cancel.is_cancelled() { Err(LabError::Cancelled) } else { found }
+    }
+
+    fn find_any(cancel: &Cancel) -> Result<Self, LabError> {
         let chosen = std::env::var_os(OVERRIDE).filter(|chosen| !chosen.is_empty());
         let search_path = std::env::var_os("PATH").unwrap_or_default();
         let folders: Vec<_> = std::env::split_paths(&search_path).collect();
         match chosen {
-            Some(chosen) => Self::ask(&PathBuf::from(&chosen)).map_err(|reason| {
+            Some(chosen) => Self::ask(&PathBuf::from(&chosen), cancel).map_err(|reason| {
                 LabError::Unavailable(format!(
                     "{OVERRIDE} names {}, which cannot be used: {reason}; set it to a clang++ of version {OLDEST} or later, \
                      or unset it",
                     chosen.display()
                 ))
             }),
-            None => Self::find_in(&folders),
+            None => Self::find_in(&folders, cancel),
         }
     }
 
-    fn find_in(folders: &[PathBuf]) -> Result<Self, LabError> {
+    fn find_in(folders: &[PathBuf], cancel: &Cancel) -> Result<Self, LabError> {
         let mut unusable = Vec::new();
         for name in NAMES {
             let Some(path) = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) else {
                 continue;
             };
-            match Self::ask(&path) {
+            match Self::ask(&path, cancel) {
                 Ok(clang) => return Ok(clang),
                 Err(reason) => unusable.push(format!("{} ({reason})", path.display())),
             }
@@ -77,9 +86,9 @@ impl Clang {
     }
 
     /// Asks a compiler for its version. The error reads on from "because".
-    fn ask(path: &Path) -> Result<Self, String> {
+    fn ask(path: &Path, cancel: &Cancel) -> Result<Self, String> {
         let path = path.canonicalize().map_err(|error| error.to_string()).map(|real| keep_name(path, real))?;
-        let text = version_text(&path)?;
+        let text = version_text(&path, cancel)?;
         let version = text.lines().next().unwrap_or_default().trim().to_owned();
         let major =
             major_version(&version).ok_or_else(|| format!("it says {version:?}, which is no version of clang"))?;
@@ -91,12 +100,12 @@ impl Clang {
 }
 
 /// What a compiler answers to `--version`. The error reads on from "because".
-pub(crate) fn version_text(compiler: &Path) -> Result<String, String> {
+pub(crate) fn version_text(compiler: &Path, cancel: &Cancel) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder can be made: {error}"))?;
     let limits = Limits::new(LONGEST_ANSWER, 2 << 30);
     let mut command = sandbox::Command::new(compiler, folder.path(), Policy::Compiler, limits);
     command.arguments = vec!["--version".into()];
-    let run = sandbox::run(&command, &Cancel::new()).map_err(|error| format!("it does not start: {error}"))?;
+    let run = sandbox::run(&command, cancel).map_err(|error| format!("it does not start: {error}"))?;
     match run.end {
         End::Status(0) => Ok(run.stdout),
         End::TimedOut => Err(format!("it did not tell its version within {} s", LONGEST_ANSWER.as_secs())),
@@ -147,6 +156,24 @@ mod tests {
     }
 
     #[test]
+    fn a_compiler_that_hangs_can_be_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clang++");
+        std::fs::write(&path, "#!/bin/sh\nexec sleep 1000\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let cancel = Cancel::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                cancel.cancel();
+            });
+            // Had it not been given up, it would have been said to hang.
+            assert_eq!(Clang::ask(&path, &cancel), Err("it does not start: cancelled".into()));
+        });
+        assert!(matches!(Clang::find(&cancel), Err(LabError::Cancelled)));
+    }
+
+    #[test]
     fn the_best_name_is_taken_and_too_old_ones_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let install = |name: &str, version: &str| {
@@ -154,7 +181,7 @@ mod tests {
             std::fs::write(&path, format!("#!/bin/sh\necho 'clang version {version}'\n")).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         };
-        let find = || Clang::find_in(&[folder.path().to_owned()]);
+        let find = || Clang::find_in(&[folder.path().to_owned()], &Cancel::new());
         let nothing = find().unwrap_err().to_string();
         assert!(nothing.contains("none is on PATH") && nothing.contains("apt-get install -y clang-19"), "{nothing}");
         install("clang++", "14.0.6");

@@ -6,6 +6,7 @@
 //! kept in the [`Cache`] by the hash of all that went into them.
 
 mod compile;
+mod disk;
 mod failure;
 mod flags;
 mod rewritten;
@@ -66,7 +67,7 @@ impl Cpu {
 
     /// As [`Cpu::new`], and stops when asked to.
     pub fn open(cache: &Path, cancel: &Cancel) -> Result<Self, LabError> {
-        let clang = Clang::find()?;
+        let clang = Clang::find(cancel)?;
         let cache = Cache::open(cache)?;
         let runtime = runtime::Runtime::open(&clang, &cache, None, cancel)?;
         Ok(Self { clang, cache, runtime })

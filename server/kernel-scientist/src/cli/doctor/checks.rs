@@ -23,7 +23,7 @@ const INSTALL: &str = "on Debian and Ubuntu: apt-get install -y clang-19 lld-19"
 
 /// Everything, in the order in which a run needs it.
 pub(super) fn all(context: &Context) -> Vec<Check> {
-    let mut checks = compiler();
+    let mut checks = compiler(context);
     checks.extend([runtime(&context.cache), folder("cache", &context.cache), notebook(context), space(&context.cache)]);
     checks.push(processors());
     checks.extend(confinement());
@@ -33,8 +33,8 @@ pub(super) fn all(context: &Context) -> Vec<Check> {
 }
 
 /// The compiler that builds for the CPU, and its linker.
-fn compiler() -> Vec<Check> {
-    let clang = match Clang::find() {
+fn compiler(context: &Context) -> Vec<Check> {
+    let clang = match Clang::find(&context.cancel) {
         Ok(clang) => clang,
         Err(error) => return vec![Check::missing("clang", error.to_string(), INSTALL)],
     };
@@ -121,7 +121,7 @@ fn space(cache: &Path) -> Check {
 /// GPU code generation, which `analyze` needs and the defaults do without.
 fn code_generation(context: &Context) -> Check {
     let name = "GPU code";
-    match Codegen::new(&context.cache) {
+    match Codegen::open(&context.cache, &context.cancel) {
         Ok(codegen) => {
             let places: Vec<_> =
                 codegen.places().iter().map(|(what, place)| format!("{what} {}", place.display())).collect();

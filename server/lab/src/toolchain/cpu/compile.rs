@@ -9,7 +9,7 @@ use hip_syntax::rewrite::Barriers;
 use tempfile::TempDir;
 
 use super::rewritten::{Rewritten, Sources};
-use super::{Cpu, failure, flags};
+use super::{Cpu, disk, failure, flags};
 use crate::cache::{Key, KeyMaker, Room};
 use crate::sandbox::{self, Command, End, Limits, Policy, Run};
 use crate::toolchain::includes;
@@ -174,6 +174,9 @@ impl Build<'_> {
 
     /// What the compiler warned of, or why it made nothing.
     fn warnings(&self, run: &Run) -> Result<Vec<Diagnostic>, LabError> {
+        if let Some(error) = disk::full(&self.cpu.cache, run) {
+            return Err(error);
+        }
         let diagnostics = failure::diagnostics(&run.stderr, self.sources, self.cpu.cache.root());
         match &run.end {
             End::Status(0) => {}

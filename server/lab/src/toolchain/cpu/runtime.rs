@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 use std::{fs, thread};
 
-use super::flags;
+use super::{disk, flags};
 use crate::cache::{Cache, Key, KeyMaker, Room};
 use crate::runtime_files::{self, RUNTIME_FILES};
 use crate::sandbox::{self, Command, End, Limits, Policy};
@@ -219,6 +219,9 @@ impl Builder<'_> {
         command.readable = vec![self.cache.root().to_owned()];
         command.environment = super::compile::compiler_environment(folder);
         let run = sandbox::run(&command, self.cancel)?;
+        if let Some(error) = disk::full(self.cache, &run) {
+            return Err(error);
+        }
         match (&run.end, run.failure(&limits)) {
             (End::Status(0), _) => Ok(()),
             (_, failure) => Err(LabError::Unavailable(format!(
