@@ -22,6 +22,7 @@ pub use file::{CacheState, Kind};
 pub use infer::infer;
 
 use crate::LabError;
+use crate::toolchain::CompileOptions;
 use crate::workbench::ShapeChoice;
 
 /// A benchmark file that was read and found to make sense.
@@ -202,6 +203,20 @@ pub struct Program {
     pub defines: Vec<String>,
     /// Include folders; absolute.
     pub includes: Vec<PathBuf>,
+}
+
+impl Program {
+    /// What the program is compiled with.
+    pub fn compile_options(&self) -> CompileOptions {
+        CompileOptions {
+            include_folders: self.includes.clone(),
+            defines: self.defines.clone(),
+            main: self.main.clone(),
+            sources: self.sources.clone(),
+            standard: self.standard.clone(),
+            ..CompileOptions::default()
+        }
+    }
 }
 
 impl Benchmark {

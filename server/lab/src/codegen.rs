@@ -57,9 +57,11 @@ pub struct KernelResources {
     pub agprs: u32,
     /// Scalar registers of each wave.
     pub sgprs: u32,
-    /// LDS of each block in bytes, as far as the compiler knows it: dynamic shared memory, whose size the launch
-    /// decides, is not in it.
+    /// LDS of each block in bytes: what the compiler knows, and [`KernelResources::dynamic_lds_bytes`].
     pub lds_bytes: u32,
+    /// Dynamic shared memory of each block in bytes: the most that a launch in the file gives. `None` when that is not a
+    /// constant, or when the kernel has some and is not launched in the file.
+    pub dynamic_lds_bytes: Option<u32>,
     /// Scratch memory of each work-item in bytes: local arrays and spilled registers that went to memory.
     pub scratch_bytes: u32,
     /// Vector registers spilled.
@@ -70,7 +72,7 @@ pub struct KernelResources {
     pub wave_size: u32,
     /// Largest block that the code allows (`__launch_bounds__`, else 1024); LDS bounds are computed for it.
     pub max_block: u32,
-    /// Waves that a SIMD can hold at once, by the compiler.
+    /// Waves that a SIMD can hold at once: by the compiler, or fewer where dynamic shared memory leaves no room for more.
     pub occupancy: u32,
     /// What keeps the occupancy from being higher; `None` for an architecture whose rules are not known here.
     pub limited_by: Option<Limit>,
@@ -148,7 +150,7 @@ impl Codegen {
 
     /// Generates code for `source` and reports what each kernel needs. `arch` is a processor such as `gfx942`. The user's
     /// headers are found as they are when the file is built for the CPU, also without `options` where a project keeps them
-    /// in the usual places.
+    /// in the usual places. Where the options name a main file, that is compiled, with `source` as a header of it.
     ///
     /// # Errors
     /// [`Failure::DoesNotCompile`] with located messages, too much LDS among them; [`LabError::Usage`] for an unknown
@@ -169,7 +171,7 @@ impl Codegen {
         let remarks = self.compile(&source, &work, arch, options, cancel)?;
         let assembly = std::fs::read_to_string(work.assembly()).map_err(LabError::io("reading", work.assembly()))?;
         let syntax = Syntax::parse(source.text.clone());
-        let (kernels, not_instantiated) = resources::collect(&assembly, &remarks, &source, syntax.kernels(), arch);
+        let (kernels, not_instantiated) = resources::collect(&assembly, &remarks, &source, &syntax, arch);
         Ok(Analysis { arch: arch.to_owned(), compiler: self.toolchain.version.clone(), kernels, not_instantiated })
     }
 
@@ -184,6 +186,10 @@ impl Codegen {
     ) -> Result<Vec<Remark>, LabError> {
         let mut headers = includes::Headers::new(&options.include_folders);
         headers.follow(&source.path, &source.text);
+        if let Some(main) = &options.main {
+            let text = std::fs::read_to_string(main).map_err(LabError::io("reading", main))?;
+            headers.follow(main, &text);
+        }
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
         let mut command =
@@ -195,6 +201,7 @@ impl Codegen {
         command.readable.extend(headers.texts.keys().filter_map(|header| header.parent()).map(Path::to_owned));
         command.readable.extend(options.include_folders.iter().chain(&options.system_folders).cloned());
         command.readable.extend(options.forced_includes.iter().cloned());
+        command.readable.extend(options.main.iter().filter_map(|main| main.parent()).map(Path::to_owned));
         let run = sandbox::run(&command, cancel)?;
         if run.end == End::Status(0) {
             return Ok(remarks::parse(&run.stderr));
@@ -217,7 +224,8 @@ impl Codegen {
         let output = ["-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-fno-color-diagnostics"];
         arguments.extend(output.map(OsString::from));
         arguments.extend(["-ivfsoverlay".into(), work.overlay().into()]);
-        arguments.extend(["-o".into(), work.assembly().into(), work.input(source).into()]);
+        let input = options.main.clone().unwrap_or_else(|| work.input(source));
+        arguments.extend(["-o".into(), work.assembly().into(), input.into()]);
         arguments
     }
 }

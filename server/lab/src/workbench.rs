@@ -306,7 +306,7 @@ fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabEr
             return Ok(Found::benchmark(benchmark, false));
         }
         let arguments = arguments.map_or_else(|| Arguments::of(&benchmark.program), Arguments::same);
-        return Ok(Found::program(arguments, program_options(&benchmark)));
+        return Ok(Found::program(arguments, benchmark.program.compile_options()));
     }
     let syntax = Syntax::parse(source.text.clone());
     if syntax.functions().iter().any(|function| function.name == "main") {
@@ -331,15 +331,4 @@ fn infer_feed(source: &Source, syntax: &Syntax) -> Result<Found, LabError> {
         ))
     })?;
     Ok(Found::benchmark(Benchmark::parse(&path, &text)?, true))
-}
-
-fn program_options(benchmark: &Benchmark) -> CompileOptions {
-    CompileOptions {
-        include_folders: benchmark.program.includes.clone(),
-        defines: benchmark.program.defines.clone(),
-        main: benchmark.program.main.clone(),
-        sources: benchmark.program.sources.clone(),
-        standard: benchmark.program.standard.clone(),
-        ..CompileOptions::default()
-    }
 }

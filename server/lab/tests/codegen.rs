@@ -137,6 +137,44 @@ fn the_unsaved_text_counts_and_nothing_is_written_beside_it() {
 }
 
 #[test]
+fn dynamic_shared_memory_counts_towards_occupancy() {
+    let desk = Desk::new();
+    let text = "#include <hip/hip_runtime.h>\n#define BLOCK 256\n__global__ __launch_bounds__(BLOCK) void k(float* x) {\n  \
+                extern __shared__ float all[]; __shared__ float some[16];\n  all[threadIdx.x] = x[0]; some[threadIdx.x & 15] = x[1];\n  \
+                __syncthreads(); x[1] = all[threadIdx.x ^ 1] + some[threadIdx.x & 7]; }\n\
+                int main(int n, char**) { k<<<1, BLOCK, SHARED>>>(nullptr); }\n";
+    let with = |shared: &str| {
+        let source = desk.source(&text.replace("SHARED", shared));
+        desk.analyze(&source, "gfx942", &[]).unwrap().kernels.remove(0)
+    };
+    let much = with("BLOCK * 80");
+    assert_eq!((much.lds_bytes, much.dynamic_lds_bytes), (20_480 + 64, Some(20_480)));
+    assert_eq!((much.occupancy, much.limited_by), (3, Some(Limit::Lds)));
+    let little = with("BLOCK * sizeof(float)");
+    assert_eq!((little.lds_bytes, little.occupancy, little.limited_by), (1024 + 64, 8, Some(Limit::Hardware)));
+    let unknown = with("n * 4");
+    assert_eq!((unknown.lds_bytes, unknown.dynamic_lds_bytes, unknown.occupancy), (64, None, 8));
+}
+
+#[test]
+fn a_header_is_compiled_with_its_main_file() {
+    let desk = Desk::new();
+    let main = desk.folder.path().join("main.hip");
+    std::fs::write(
+        &main,
+        "#include <hip/hip_runtime.h>\n#include \"kernels.hip\"\ntemplate __global__ void k<SIZE>(float*);\n",
+    )
+    .unwrap();
+    let text = "template <int N> __global__ void k(float* x) { __shared__ float all[N]; all[threadIdx.x] = x[0]; \
+                __syncthreads(); x[1] = all[threadIdx.x ^ 1]; }\n";
+    std::fs::write(desk.folder.path().join("kernels.hip"), "this is stale and does not compile").unwrap();
+    let options = CompileOptions { main: Some(main), defines: vec!["SIZE=32".into()], ..CompileOptions::default() };
+    let codegen = Codegen::new(desk.cache.path()).unwrap();
+    let analysis = codegen.analyze(&desk.source(text), "gfx942", &options, &Cancel::new()).unwrap();
+    assert_eq!((find(&analysis, "k<32>").lds_bytes, find(&analysis, "k<32>").line), (128, 1));
+}
+
+#[test]
 fn errors_are_located_in_the_users_file() {
     let desk = Desk::new();
     let lds = "#include <hip/hip_runtime.h>\n\n__global__ void k(float* x) {\n  __shared__ float all[20000];\n  all[threadIdx.x] = x[0];\n  \

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lab::benchmark::Benchmark;
 use lab::codegen::{Analysis, Codegen, DEFAULT_ARCH, KernelResources, Limit, NotInstantiated};
 use lab::toolchain::{CompileOptions, clangd};
 use lab::{Failure, LabError, Source};
@@ -19,6 +20,9 @@ pub struct AnalyzeArgs {
     /// GPU architecture: gfx942 is MI300, gfx90a is MI200.
     #[arg(long, value_name = "ARCH", default_value = DEFAULT_ARCH)]
     arch: String,
+    /// Benchmark file, whose [program] says what the file is compiled with [default: NAME.bench.toml beside FILE].
+    #[arg(long, value_name = "TOML")]
+    benchmark: Option<PathBuf>,
     /// Include folders, macros and the standard for the compiler, after `--`: -I FOLDER, -D NAME=VALUE, -std=c++20
     /// [default: from compile_commands.json or compile_flags.txt].
     #[arg(last = true, value_name = "FLAG")]
@@ -39,7 +43,7 @@ struct Answer<'a> {
 /// Runs the command.
 pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
-    let options = options(&source, &args.flags)?;
+    let options = options(&source, args)?;
     let codegen = Codegen::open(&context.cache, &context.cancel)?;
     let analysis = match codegen.analyze(&source, &args.arch, &options, &context.cancel) {
         Ok(analysis) => analysis,
@@ -58,11 +62,16 @@ pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
     context.print(&text(&args.file.display().to_string(), &analysis))
 }
 
-/// What clangd's files say, and what the user adds.
-fn options(source: &Source, flags: &[String]) -> Result<CompileOptions, CliError> {
+/// What clangd's files and the benchmark file say, and what the user adds.
+fn options(source: &Source, args: &AnalyzeArgs) -> Result<CompileOptions, CliError> {
     let here =
         std::env::current_dir().map_err(|error| CliError::Usage(format!("there is no current folder: {error}")))?;
-    Ok(clangd::options_for(&source.path)?.with(&CompileOptions::from_command_line(flags, &here)))
+    let beside = Benchmark::path_for(&source.path);
+    let path = args.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
+    let benchmark = path.map(|path| Benchmark::load(&path)).transpose()?;
+    let of_the_benchmark = benchmark.map(|benchmark| benchmark.program.compile_options()).unwrap_or_default();
+    let added = CompileOptions::from_command_line(&args.flags, &here);
+    Ok(clangd::options_for(&source.path)?.with(&of_the_benchmark).with(&added))
 }
 
 fn report_failure(context: &Context, arch: &str, failure: Failure) -> Result<CliError, CliError> {
@@ -86,6 +95,9 @@ fn text(file: &str, analysis: &Analysis) -> String {
             "  LDS bounds hold for the largest block that the code allows; __launch_bounds__ says which that is.\n",
         );
     }
+    if analysis.kernels.iter().any(|kernel| kernel.dynamic_lds_bytes.is_none()) {
+        out.push_str("  (+) and dynamic shared memory, which no launch in the file gives as a constant.\n");
+    }
     for template in &analysis.not_instantiated {
         out.push_str(&format!(
             "  {} (line {}): a template that nothing instantiates, so it has no code\n",
@@ -105,13 +117,19 @@ fn rows(kernels: &[KernelResources]) -> Vec<Vec<String>> {
             kernel.vgprs.to_string(),
             kernel.agprs.to_string(),
             kernel.sgprs.to_string(),
-            bytes(kernel.lds_bytes),
+            lds(kernel),
             scratch(kernel),
             kernel.occupancy.to_string(),
             kernel.limited_by.map_or_else(String::new, |limit| limit.to_string()),
         ]
     }));
     rows
+}
+
+/// LDS, with a mark where more comes at the launch.
+fn lds(kernel: &KernelResources) -> String {
+    let more = if kernel.dynamic_lds_bytes.is_none() { " (+)" } else { "" };
+    format!("{}{more}", bytes(kernel.lds_bytes))
 }
 
 /// `1088 B`, and `-` for none.
@@ -141,6 +159,7 @@ mod tests {
             agprs: 0,
             sgprs: 13,
             lds_bytes: 1088,
+            dynamic_lds_bytes: Some(0),
             scratch_bytes: 272,
             vgpr_spills: 0,
             sgpr_spills: 0,
@@ -156,14 +175,18 @@ mod tests {
         let analysis = Analysis {
             arch: "gfx942".into(),
             compiler: "clang".into(),
-            kernels: vec![kernel("tiled<float, 16>"), KernelResources { lds_bytes: 0, vgpr_spills: 4, ..kernel("k") }],
+            kernels: vec![
+                kernel("tiled<float, 16>"),
+                KernelResources { lds_bytes: 0, vgpr_spills: 4, dynamic_lds_bytes: None, ..kernel("k") },
+            ],
             not_instantiated: vec![NotInstantiated { name: "never".into(), line: 9 }],
         };
         insta::assert_snapshot!(text("k.hip", &analysis), @r"
         k.hip for gfx942 (clang)
           kernel            line  VGPR  AGPR  SGPR  LDS     scratch           waves/SIMD  limited by
           tiled<float, 16>  3     77    0     13    1088 B  272 B             6           vector registers
-          k                 3     77    0     13    -       272 B (4 spills)  6           vector registers
+          k                 3     77    0     13    - (+)   272 B (4 spills)  6           vector registers
+          (+) and dynamic shared memory, which no launch in the file gives as a constant.
           never (line 9): a template that nothing instantiates, so it has no code
         ");
     }

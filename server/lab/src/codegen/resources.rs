@@ -1,6 +1,6 @@
 //! Joins the assembly's metadata with the compiler's remarks into one entry a kernel.
 
-use hip_syntax::Kernel;
+use hip_syntax::{Kernel, Launch, Syntax};
 
 use super::occupancy::{Demand, limit};
 use super::remarks::Remark;
@@ -50,7 +50,7 @@ pub(super) fn collect(
     assembly: &str,
     remarks: &[Remark],
     source: &Source,
-    heads: &[Kernel],
+    syntax: &Syntax,
     arch: &str,
 ) -> (Vec<KernelResources>, Vec<NotInstantiated>) {
     let mut kernels: Vec<KernelResources> = metadata(assembly)
@@ -58,15 +58,18 @@ pub(super) fn collect(
         .filter_map(|kernel| {
             let symbol = kernel.text("name")?;
             let remark = remarks.iter().find(|remark| remark.symbol == symbol)?;
-            Some(resources(kernel, remark, source, heads, arch))
+            Some(resources(kernel, remark, source, syntax, arch))
         })
         .collect();
     kernels.sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
-    let not_instantiated = not_instantiated(heads, &kernels, source);
+    let not_instantiated = not_instantiated(syntax.kernels(), &kernels, source);
     (kernels, not_instantiated)
 }
 
-fn resources(kernel: &Metadata<'_>, remark: &Remark, source: &Source, heads: &[Kernel], arch: &str) -> KernelResources {
+fn resources(kernel: &Metadata<'_>, remark: &Remark, source: &Source, syntax: &Syntax, arch: &str) -> KernelResources {
+    let name = names::kernel_name(&remark.symbol);
+    let head = head(remark, source, syntax.kernels());
+    let dynamic_lds_bytes = dynamic_lds(&name, head, syntax);
     let (total, agprs) = (kernel.number("vgpr_count"), kernel.number("agpr_count"));
     // The metadata counts both kinds of vector registers together where they share a file; the remark has them apart.
     let vgprs = remark.figure("VGPRs").unwrap_or(total.saturating_sub(agprs));
@@ -74,21 +77,27 @@ fn resources(kernel: &Metadata<'_>, remark: &Remark, source: &Source, heads: &[K
         vgprs,
         agprs,
         sgprs: kernel.number("sgpr_count"),
-        lds_bytes: kernel.number("group_segment_fixed_size"),
+        lds_bytes: kernel.number("group_segment_fixed_size").saturating_add(dynamic_lds_bytes.unwrap_or(0)),
         block: kernel.number("max_flat_workgroup_size"),
         wave_size: kernel.number("wavefront_size"),
     };
     let bound = limit(arch, &demand);
-    let occupancy = remark.figure("Occupancy").or(bound.map(|(_, waves)| waves)).unwrap_or(0);
+    let by_rules = bound.map(|(_, waves)| waves);
+    let occupancy = match (remark.figure("Occupancy"), by_rules) {
+        // The compiler does not know of dynamic shared memory.
+        (Some(compilers), Some(ours)) if dynamic_lds_bytes > Some(0) => compilers.min(ours),
+        (compilers, ours) => compilers.or(ours).unwrap_or(0),
+    };
     KernelResources {
-        name: names::kernel_name(&remark.symbol),
+        name,
         symbol: remark.symbol.clone(),
         file: remark.file.clone(),
-        line: head_line(remark, source, heads),
+        line: head.map_or(remark.line, |head| head.line),
         vgprs,
         agprs,
         sgprs: demand.sgprs,
         lds_bytes: demand.lds_bytes,
+        dynamic_lds_bytes,
         scratch_bytes: kernel.number("private_segment_fixed_size"),
         vgpr_spills: kernel.number("vgpr_spill_count"),
         sgpr_spills: kernel.number("sgpr_spill_count"),
@@ -100,15 +109,32 @@ fn resources(kernel: &Metadata<'_>, remark: &Remark, source: &Source, heads: &[K
     }
 }
 
-/// The line of the kernel's head: the remark names the line where the body opens.
-fn head_line(remark: &Remark, source: &Source, heads: &[Kernel]) -> u32 {
-    if remark.file != source.path {
-        return remark.line;
+/// The kernel's head in the text: the remark names the line where the body opens.
+fn head<'a>(remark: &Remark, source: &Source, heads: &'a [Kernel]) -> Option<&'a Kernel> {
+    let in_text = remark.file == source.path;
+    heads.iter().find(|kernel| in_text && (kernel.line..=kernel.end_line).contains(&remark.line))
+}
+
+/// The dynamic shared memory of a kernel, as [`KernelResources::dynamic_lds_bytes`] says. All instances of a template are
+/// taken together: a launch does not always say which it is of.
+fn dynamic_lds(name: &str, head: Option<&Kernel>, syntax: &Syntax) -> Option<u32> {
+    let plain = name.split('<').next().unwrap_or(name);
+    let plain = plain.rsplit("::").next().unwrap_or(plain);
+    let of_kernel = syntax.launches().iter().filter(|launch| launch.kernel == plain);
+    let amounts: Vec<Option<u32>> = of_kernel.map(|launch| given(launch, syntax)).collect();
+    if amounts.is_empty() {
+        let has_some = head.is_none_or(|head| head.shared.iter().any(|array| array.dynamic));
+        return (!has_some).then_some(0);
     }
-    heads
-        .iter()
-        .find(|kernel| (kernel.line..=kernel.end_line).contains(&remark.line))
-        .map_or(remark.line, |kernel| kernel.line)
+    amounts.into_iter().try_fold(0, |most, amount| amount.map(|amount| most.max(amount)))
+}
+
+/// The bytes of dynamic shared memory that a launch gives, where that is a constant.
+fn given(launch: &Launch, syntax: &Syntax) -> Option<u32> {
+    match &launch.shared {
+        None => Some(0),
+        Some(range) => u32::try_from(syntax.evaluate(range)?).ok(),
+    }
 }
 
 /// Kernels of the text that the compiler made no code for. Only a template can be left out.
@@ -149,6 +175,27 @@ amdhsa.target:   amdgcn-amd-amdhsa--gfx942
 \t.end_amdgpu_metadata
   - .agpr_count: 9
 ";
+
+    #[test]
+    fn dynamic_shared_memory_is_what_launches_give_as_constants() {
+        let of = |launches: &str| {
+            let text = format!(
+                "#define N 256\n__global__ void k(float* x) {{ extern __shared__ float all[]; x[0] = all[0]; }}\n\
+                 __global__ void none(float* x) {{ x[0] = 1; }}\nint main(int n, char**) {{ {launches} }}\n"
+            );
+            let syntax = Syntax::parse(text);
+            ["ns::k<float, 16>", "none"].map(|name| {
+                let plain = if name == "none" { "none" } else { "k" };
+                dynamic_lds(name, syntax.kernel(plain), &syntax)
+            })
+        };
+        assert_eq!(of("k<<<1, N, N * sizeof(float)>>>(p);"), [Some(1024), Some(0)]);
+        assert_eq!(of("k<<<1, N, 100>>>(p); k<<<1, N, 2 * N>>>(p); k<<<1, N>>>(p);"), [Some(512), Some(0)]);
+        assert_eq!(of("hipLaunchKernelGGL(k, 1, N, 64, 0, p);"), [Some(64), Some(0)]);
+        assert_eq!(of("k<<<1, N, 100>>>(p); k<<<1, N, n>>>(p);"), [None, Some(0)]);
+        assert_eq!(of("none<<<1, N, 4 * N>>>(p);"), [None, Some(1024)]);
+        assert_eq!(of(""), [None, Some(0)]);
+    }
 
     #[test]
     fn metadata_is_read_by_kernel_and_arguments_are_passed_over() {

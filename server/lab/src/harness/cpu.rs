@@ -23,11 +23,9 @@ pub struct CpuBuilder<'a> {
 
 impl Builder for CpuBuilder<'_> {
     fn object(&self, source: &Source, benchmark: &Benchmark, cancel: &Cancel) -> Result<PathBuf, LabError> {
-        let of_the_benchmark = CompileOptions {
-            include_folders: benchmark.program.includes.clone(),
-            defines: benchmark.program.defines.clone(),
-            ..CompileOptions::default()
-        };
+        // The object is made of the source alone.
+        let of_the_program = benchmark.program.compile_options();
+        let of_the_benchmark = CompileOptions { main: None, sources: Vec::new(), ..of_the_program };
         let options = self.options.clone().with(&of_the_benchmark);
         // The glue stands in the text already, so that its launch is rewritten with the others.
         Ok(self.cpu.build_object(source, None, &options, cancel)?.path)
