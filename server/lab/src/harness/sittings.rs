@@ -65,7 +65,7 @@ pub(super) fn compare(
         if sittings.len() >= ENOUGH {
             let clock = outcome::clock(&Transcript::joined(&sittings));
             let speed = Estimates::of(&sittings, clock)?.speed()?;
-            // Only its width is looked at: stopping picks no winner.
+            // Its width is looked at, and not which side of 1 it lies on: stopping picks no winner.
             if statistics::is_narrow(&speed, sampling.half_width) {
                 return Ok(sittings);
             }
