@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use super::Edit;
+use crate::code::Code;
 use crate::kernels::Kernel;
 use crate::lexer::DirectiveKind;
 use crate::syntax::Syntax;
@@ -79,11 +80,36 @@ pub(super) fn split(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refus
     if directives.iter().any(|directive| directive.kind != DirectiveKind::Pragma) {
         return Err(Refusal::Directive);
     }
+    let tokens = code.tokens_in(&kernel.body);
+    if tokens.clone().any(|at| code.is_identifier(at) && hides_statement(code, code.word(at), 0)) {
+        return Err(Refusal::Statement);
+    }
+    // A name alone: a macro of some header, which may be anything.
+    if tokens.clone().any(|at| matches!(code.word_before(at), ";" | "{" | "}") && is_alone(code, at)) {
+        return Err(Refusal::Statement);
+    }
     let scope = statements::scope(code, body, false)?;
     let locals = Locals::read(code, kernel, body, syntax.functions());
     let expressions = Expressions { code, locals: &locals, template_params: &kernel.template_params };
     let plan = Planner { code, locals: &locals, expressions }.plan(&scope)?;
     Ok(text::edits(code, &locals, &plan, kernel.body.start + 1))
+}
+
+/// Whether a macro of that name leaves a kernel or a loop, or declares what outlives a block of statements.
+fn hides_statement(code: &Code, name: &str, depth: u32) -> bool {
+    const WORDS: [&str; 7] = ["return", "break", "continue", "goto", "static", "__shared__", "asm"];
+    code.macro_definitions(name).any(|define| {
+        let body = define.macro_body(&code.text);
+        let mut words = body.iter().map(|token| token.text(&code.text));
+        depth > 8 || words.any(|word| WORDS.contains(&word) || word != name && hides_statement(code, word, depth + 1))
+    })
+}
+
+/// `NAME;` that the file does not define.
+fn is_alone(code: &Code, at: usize) -> bool {
+    let word = code.word(at);
+    let keyword = matches!(word, "return" | "break" | "continue");
+    code.is_identifier(at) && code.word(at + 1) == ";" && !keyword && !code.is_macro(word)
 }
 
 fn parameters_are_empty(syntax: &Syntax, range: &Range<usize>) -> bool {
