@@ -43,6 +43,12 @@ fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
     require(is_followed, "it holds code that cannot be followed")?;
     let called = code.all_called(kernel.body);
     require(!called.iter().any(|name| name.contains("clock")), "it reads a clock")?;
+    // A parameter that one block's work has changed would be changed for the next one.
+    let params = code.params(kernel);
+    let writes = code.writes(kernel.body);
+    let mut changed = writes.iter().filter(|write| write.place.kind() == "identifier");
+    let changed = changed.find(|write| params.iter().any(|param| param.name == write.name));
+    require(changed.is_none(), "it changes a parameter, which the next block's work would see")?;
     // What waits for another thread must run beside it.
     let loops = ["while_statement", "do_statement", "for_statement"].iter().flat_map(|kind| of_kind(kernel.body, kind));
     let waits = loops.into_iter().any(|node| code.called(node).iter().any(|name| is_atomic(name)));

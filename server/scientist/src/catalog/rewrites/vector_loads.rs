@@ -112,7 +112,7 @@ fn is_read_first(code: &Code, found: &Elementwise<'_>, param: &Param<'_>, uses: 
         let reads_itself = code.uses(assignment, param.name).len() > 1;
         Some(is_target && code.of(operator) == "=" && !reads_itself && found.work.contains(&statement))
     };
-    !uses.first().is_some_and(|used| is_set(used) == Some(true))
+    uses.first().is_none_or(|used| is_set(used) != Some(true))
 }
 
 fn check_work(
@@ -202,6 +202,7 @@ fn body(code: &Code, kernel: &Kernel<'_>, found: &Elementwise<'_>, vectors: &[Ve
         index.name
     ));
     let indent = "            ";
+    let deepest = format!("{outer}{indent}    ");
     for vector in vectors {
         let (name, local) = (vector.param.name, vector_name(vector.param.name, width));
         let constant = if vector.is_written { "" } else { "const " };
@@ -213,7 +214,7 @@ fn body(code: &Code, kernel: &Kernel<'_>, found: &Elementwise<'_>, vectors: &[Ve
     }
     for (number, part) in PARTS.iter().enumerate().take(width) {
         let work =
-            found.work.iter().map(|statement| one(code, kernel, found, *statement, vectors, number, part, width));
+            found.work.iter().map(|statement| one(code, found, *statement, vectors, width, (number, part, &deepest)));
         let work: Vec<String> = work.collect();
         let is_plain = matches!(found.work.as_slice(), [only] if only.kind() == "expression_statement");
         lines.push(match is_plain {
@@ -247,13 +248,11 @@ fn body(code: &Code, kernel: &Kernel<'_>, found: &Elementwise<'_>, vectors: &[Ve
 /// A statement of the work for one element of the vectors.
 fn one(
     code: &Code,
-    kernel: &Kernel<'_>,
     found: &Elementwise<'_>,
     statement: Node<'_>,
     vectors: &[Vector<'_>],
-    number: usize,
-    part: &str,
     width: usize,
+    (number, part, indent): (usize, &str, &str),
 ) -> String {
     let mut edits: Vec<Edit> = Vec::new();
     for used in code.uses(statement, found.index.name) {
@@ -269,9 +268,5 @@ fn one(
         }
     }
     let text = within(code.text(), statement.byte_range(), &edits);
-    moved(
-        &text,
-        code.indent(statement.start_byte()),
-        &format!("{}                ", code.indent(kernel.node.start_byte())),
-    )
+    moved(&text, code.indent(statement.start_byte()), indent)
 }
