@@ -35,6 +35,12 @@ fn kernels_with_uniform_barriers_are_split() {
             "#define TILE 16\n#define UP(x) (((x) + TILE - 1) / TILE)",
             "for (int k = 0; k < UP(n); k++) __syncthreads();",
         ),
+        ("", "for (int i = 0; i < n; ++i) __syncthreads(); for (int i = 0; i < n; ++i) { __syncthreads(); a[i] = i; }"),
+        ("struct P { int n, m; };", "P p = {n, N}; auto q = p; __syncthreads(); a[t] = q.m + (float)(n) + float(t);"),
+        (
+            "#define AT(p, x) p[(x)]",
+            "for (int i = 0; i < n; ++i) { AT(s, i) = 1; *(a + i) = 2; a[(i)] = 3; __syncthreads(); }",
+        ),
         ("", "switch (t) { case 1: a[0] = 1; break; default: return; } __syncthreads();"),
         ("", "for (int i = t; i < n; i += 64) { if (a[i] > 0) break; } __syncthreads();"),
         ("", "using V = float; struct P { int x; }; P p = {t}; __syncthreads(); a[t] = (V)p.x;"),
@@ -55,6 +61,7 @@ fn what_is_not_shown_to_be_the_same_stays_on_fibers() {
     const PLACE: Is = |why| matches!(why, Refusal::Place);
     const PARAMETER: Is = |why| matches!(why, Refusal::Parameter(_));
     const TYPE: Is = |why| matches!(why, Refusal::Type(_));
+    const HIDES: Is = |why| matches!(why, Refusal::Hides(_));
     const ANY: Is = |_| true;
     const OTHER: Is =
         |why| matches!(why, Refusal::Statement | Refusal::Declaration | Refusal::Directive | Refusal::NoBarrier);
@@ -80,6 +87,32 @@ fn what_is_not_shown_to_be_the_same_stays_on_fibers() {
         ("#define BAD threadIdx.x", "if (BAD < n) __syncthreads();", DIVERGENT),
         ("", "int k = 0; auto f = [&] { k = t; }; f(); if (k) __syncthreads();", DIVERGENT),
         ("", "int k = n; { int n = t; if (n) __syncthreads(); } a[k] = 0;", DIVERGENT),
+        ("", "int k = 0; (k) = t; if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0, l = 1; (t ? k : l) = 2; if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; if (t) ++(k); if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; reinterpret_cast<int &>(k) = t; if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0, l = 1; if (t) std::swap(k, l); if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; [&r = k] { r = threadIdx.x; }(); if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; [](int &r) { r = threadIdx.x; }(k); if (k) __syncthreads();", DIVERGENT),
+        ("", "int k = 0; decltype((k)) r = k; r = t; if (k) __syncthreads();", DIVERGENT),
+        ("struct R { int &v; };", "int k = 0; R{k}.v = t; if (k) __syncthreads();", DIVERGENT),
+        ("struct R { int &v; };", "int k = 0; R r = {k}; r.v = t; if (k) __syncthreads();", DIVERGENT),
+        ("template <class U> __device__ void set(U x);", "int k = 0; set<int &>(k); if (k) __syncthreads();", ANY),
+        ("using R = int &;", "int k = 0; R r = k; r = t; if (k) __syncthreads();", ANY),
+        ("", "int k = 0; k or_eq t; if (k) __syncthreads();", ANY),
+        ("struct T2 { int v[4]; };", "int *w = value.v; w[1] = t; __syncthreads(); a[t] = value.v[1];", PARAMETER),
+        ("struct T2 { int v[4]; };", "for (int &w : value.v) w = t; __syncthreads(); a[t] = value.v[1];", PARAMETER),
+        ("", "const int k = n + t; __syncthreads(); { int n = 7; __syncthreads(); a[t] = k + n; }", HIDES),
+        (
+            "constexpr int K = 3;",
+            "int k = K * t; __syncthreads(); const int K = 7; __syncthreads(); a[t] = k * K;",
+            HIDES,
+        ),
+        (
+            "",
+            "using V = short; V k = t; __syncthreads(); { using V = int; V b = t; __syncthreads(); a[b] = k; }",
+            HIDES,
+        ),
         ("", "if ((t & 1) == 0) { if (n) { __syncthreads(); } }", DIVERGENT),
         ("", "t < n ? (void)0 : __syncthreads();", PLACE),
         ("", "switch (n) { case 1: __syncthreads(); break; }", PLACE),

@@ -19,7 +19,6 @@ fn split_kernels_do_what_they_do_on_fibers() {
     let folder = tempfile::tempdir().unwrap();
     let cpu = Cpu::new(cache.path()).unwrap();
     let text = program(0..KERNELS);
-    std::fs::write("/tmp/speed/gen.hip", &text).unwrap();
     let syntax = Syntax::parse(text.as_str());
     let left: Vec<_> =
         syntax.kernels().iter().filter_map(|k| Some((k.name.clone(), rewrite::why_on_fibers(&syntax, k)?))).collect();

@@ -16,7 +16,9 @@ use crate::lexer::DirectiveKind;
 use crate::syntax::Syntax;
 
 mod expressions;
+mod hiding;
 mod locals;
+mod operands;
 mod plan;
 mod statements;
 mod text;
@@ -52,6 +54,9 @@ pub enum Refusal {
     /// A condition around a barrier may differ between work-items.
     #[error("a condition around a barrier may differ between work-items, by what stands at byte {0}")]
     Divergent(usize),
+    /// A variable hides another one, or a name of the file, that is used elsewhere in the kernel.
+    #[error("the name at byte {0} hides another one")]
+    Hides(usize),
     /// A parameter is changed for each work-item.
     #[error("the parameter at byte {0} may be changed by each work-item")]
     Parameter(usize),
@@ -87,6 +92,9 @@ pub(super) fn split(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refus
     // A name alone: a macro of some header, which may be anything.
     if tokens.clone().any(|at| matches!(code.word_before(at), ";" | "{" | "}") && is_alone(code, at)) {
         return Err(Refusal::Statement);
+    }
+    if operands::hides_references(code) {
+        return Err(Refusal::Unread);
     }
     let scope = statements::scope(code, body, false)?;
     let locals = Locals::read(code, kernel, body, syntax.functions());

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use super::operands::{Operand, assigns, callee, gives_references, is_open_call, may_refer, member_is_array};
 use crate::code::Code;
 use crate::kernels::{Function, Kernel};
 
@@ -171,7 +172,7 @@ fn names<'t>(declarator: Node<'t>, found: &mut impl FnMut(Node<'t>, Shape)) {
 }
 
 /// The end of the scope in which the declaration `node` stands.
-fn scope_end(node: Node) -> usize {
+pub(super) fn scope_end(node: Node) -> usize {
     if node.kind() == "for_range_loop" {
         return node.end_byte();
     }
@@ -214,10 +215,14 @@ impl Finder<'_> {
                 let subscript =
                     code.word(at) == "[" && at > 0 && (is_operand(code, at - 1) || code.word(at - 1) == ")");
                 let callee = callee(code, at).filter(|_| !subscript);
-                let takes = callee.map(|callee| {
-                    let word = code.word(callee);
-                    known.entry(word).or_insert_with(|| self.takes(word, callee)).clone()
-                });
+                let takes = match callee {
+                    _ if !subscript && is_open_call(code, at) => Some(Takes::Any),
+                    Some(callee) => {
+                        let word = code.word(callee);
+                        Some(known.entry(word).or_insert_with(|| self.takes(word, callee)).clone())
+                    }
+                    None => None,
+                };
                 let end = code.close(at).unwrap_or(usize::MAX);
                 around.push(Bracket { open: at, end, subscript, takes: takes.unwrap_or_default() });
             }
@@ -236,10 +241,21 @@ impl Finder<'_> {
                     self.locals.all[local].shape == Shape::Pointer && matches!(code.word(at + 1), "[" | "->");
                 let passed: Vec<Taken> = within.filter(|_| !followed).map(|bracket| self.taken(bracket, at)).collect();
                 let changed = passed.contains(&Taken::ToChange);
-                let bound = !followed && self.binds_reference(byte, index);
-                let exposes =
-                    changed || passed.contains(&Taken::ToKeep) || bound || !followed && self.takes_address(at);
-                found.push(Mention { at: byte, local, modifies: changed || self.modifies(at, local), exposes });
+                let bound = !followed && self.binds_reference(at, byte, index);
+                let captured = around.last().is_some_and(|bracket| self.is_captured(at, bracket));
+                let aliased = captured || !followed && self.is_ranged_over(at, local, around.last());
+                let exposes = changed
+                    || aliased
+                    || passed.contains(&Taken::ToKeep)
+                    || bound
+                    || self.decays(at, local)
+                    || !followed && self.takes_address(at);
+                found.push(Mention {
+                    at: byte,
+                    local,
+                    modifies: changed || aliased || self.modifies(at, local),
+                    exposes,
+                });
             }
         }
         found
@@ -270,7 +286,11 @@ impl Finder<'_> {
             let may = !is_plain(code, &local.specifiers) && local.shape == Shape::Plain;
             return if may { Takes::Any } else { Takes::default() };
         }
-        if self.macro_changes(word, 0) {
+        let is_function = self.functions.iter().any(|function| function.name == word);
+        if self.macro_changes(word, 0)
+            || gives_references(word)
+            || !is_function && !code.is_macro(word) && may_refer(code, word)
+        {
             return Takes::Any;
         }
         let mut by_position = Vec::new();
@@ -333,23 +353,50 @@ impl Finder<'_> {
             return true;
         }
         let is_pointer = self.locals.all[local].shape == Shape::Pointer;
-        let mut next = at + 1;
-        loop {
-            match code.word(next) {
-                "." => next += 2,
-                "[" if !is_pointer => next = code.close(next).map_or(next + 1, |close| close + 1),
-                _ => break,
-            }
-        }
-        let word = code.word(next);
-        let calls_method = next > at + 1 && word == "(";
+        let operand = Operand::new(code, at, is_pointer);
+        let next = operand.end;
+        let calls_method = next > at + 1 && code.word(next) == "(";
         // `*p = 1` changes what the pointer points to.
-        if is_pointer && next == at + 1 && code.word_before(at) == "*" && !matches!(word, "++" | "--") {
+        if is_pointer && next == at + 1 && code.word_before(at) == "*" && !matches!(code.word(next), "++" | "--") {
             return false;
         }
-        let shifts = matches!((word, code.word(next + 1)), ("<", "<=") | (">", ">="));
-        let assigns = word != "==" && word != "<=" && word != ">=" && word != "!=" && word.ends_with('=');
-        calls_method || shifts || assigns || matches!(word, "++" | "--")
+        calls_method || assigns(code, next) || operand.is_assigned(code)
+    }
+
+    /// The name stands in a list of captures where references are made: `[&r = x]`.
+    fn is_captured(&self, at: usize, bracket: &Bracket) -> bool {
+        let code = self.code;
+        let has = |word: &str| (bracket.open..bracket.end).any(|inside| code.word(inside) == word);
+        code.word(bracket.open) == "[" && !bracket.subscript && code.word_before(at) != "&" && has("=") && has("&")
+    }
+
+    /// `for (int &v : x)`
+    fn is_ranged_over(&self, at: usize, local: usize, bracket: Option<&Bracket>) -> bool {
+        let code = self.code;
+        let operand = Operand::new(code, at, self.locals.all[local].shape == Shape::Pointer);
+        let ranges = |bracket: &Bracket| {
+            code.word_before(bracket.open) == "for"
+                && operand.end == bracket.end
+                && (bracket.open..at).any(|inside| code.word(inside) == "&")
+        };
+        code.word_before(at) == ":" && bracket.is_some_and(ranges)
+    }
+
+    /// The member that is named may be an array, which is an address here.
+    fn decays(&self, at: usize, local: usize) -> bool {
+        let code = self.code;
+        let local = &self.locals.all[local];
+        let is_constant = code.tokens_in(&local.specifiers).any(|word| code.word(word) == "const");
+        if local.shape != Shape::Plain || is_constant || is_plain(code, &local.specifiers) || code.word(at + 1) != "." {
+            return false;
+        }
+        let operand = Operand::new(code, at, false);
+        let ends_with_member = code.is_identifier(operand.end - 1);
+        match member_is_array(code, code.word(operand.end - 1)) {
+            _ if !ends_with_member => false,
+            Some(is_array) => is_array,
+            None => operand.is_alone(code),
+        }
     }
 
     /// `&x`, where the `&` is no operator between two values. After `)` there may stand either: `(char *)&x`.
@@ -366,14 +413,32 @@ impl Finder<'_> {
         !operand
     }
 
-    /// The byte stands in the initialiser of a reference, and not in a subscript that opens there at `index`.
-    fn binds_reference(&self, byte: usize, index: Option<usize>) -> bool {
+    /// The name at token `at`, byte `byte`, stands in the initialiser of a reference, and not in a subscript that opens there
+    /// at `index`; or it is what a variable is made of whose type may hold a reference to it.
+    fn binds_reference(&self, at: usize, byte: usize, index: Option<usize>) -> bool {
+        let code = self.code;
         let binds = |local: &Local| {
             let initialiser = local.initialiser.as_ref().filter(|range| range.contains(&byte));
             let is_index = || initialiser.is_some_and(|range| index.is_some_and(|open| range.contains(&open)));
-            local.shape == Shape::Reference && initialiser.is_some() && !is_index()
+            let refers = || {
+                local.shape == Shape::Reference
+                    || Operand::new(code, at, false).is_alone(code) && self.may_hold_reference(local)
+            };
+            initialiser.is_some() && !is_index() && refers()
         };
         self.locals.all.iter().any(binds)
+    }
+
+    fn may_hold_reference(&self, local: &Local) -> bool {
+        let code = self.code;
+        let words = |range: &Range<usize>| code.tokens_in(range);
+        local.shape == Shape::Other
+            || words(&local.declarator).any(|at| code.word(at) == "&")
+            || words(&local.specifiers).any(|at| {
+                let word = code.word(at);
+                let fixed = matches!(word, "auto" | "const" | "constexpr" | "std" | "__shared__" | "__restrict__");
+                word == "decltype" || word == "&" || code.is_identifier(at) && !fixed && may_refer(code, word)
+            })
     }
 }
 
@@ -417,15 +482,6 @@ fn is_operand(code: &Code, at: usize) -> bool {
     code.is_identifier(at) && code.word(at) != "return"
         || code.word(at) == "]"
         || code.word(at).starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// The name before the parenthesis or brace at `at`, with template arguments stepped over.
-fn callee(code: &Code, at: usize) -> Option<usize> {
-    let mut before = at.checked_sub(1)?;
-    if code.word(before) == ">" {
-        before = code.open_angle(before)?.checked_sub(1)?;
-    }
-    code.is_identifier(before).then_some(before)
 }
 
 /// Whether the specifiers name a type of the language or a vector of it, which has no members that could keep an address.

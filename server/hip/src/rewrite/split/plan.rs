@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::Refusal;
 use super::expressions::{Allowed, Expressions};
 use super::locals::{Local, Locals, Shape, is_plain};
 use super::statements::{Scope, Statement};
+use super::{Refusal, hiding};
 use crate::code::Code;
 
 /// What happens to a variable.
@@ -92,6 +92,7 @@ impl Planner<'_> {
         self.check_statements(&found)?;
         let uniform = self.uniform(&found);
         self.check_headers(&found, &uniform)?;
+        self.check_names(body, &found)?;
         let mut regions = Vec::new();
         self.regions(body, &uniform, &mut regions)?;
         let fates = self.fates(&found, &uniform, &regions)?;
@@ -115,6 +116,22 @@ impl Planner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What is declared again in another place must mean the same there.
+    fn check_names(&self, body: &Scope, found: &Frame) -> Result<(), Refusal> {
+        let stands = |local: &Local, node: &Node| node.byte_range() == local.declaration;
+        let is_split = |local: &Local| {
+            found.plain.iter().any(|node| stands(local, node))
+                || found.inits.iter().any(|(node, _)| stands(local, node))
+                || found.headers.iter().any(|node| node.byte_range().contains(&local.at))
+        };
+        let types: Vec<Node> = found.plain.iter().copied().filter(|node| self.is_fixed(*node)).collect();
+        let end = body.statements.last().map_or(body.start, |last| last.range.end);
+        match hiding::find(self.code, self.locals, &(body.start..end), &is_split, &types) {
+            Some(at) => Err(Refusal::Hides(at)),
+            None => Ok(()),
+        }
     }
 
     /// Run once for the block whatever it names: `__shared__` variables, constants, types.
