@@ -37,6 +37,10 @@ int main() {
     // A row that is wider than its pitch is a mistake.
     CHECK(hipMemcpy2D(data, 8, in.data(), 8, 12, 2, hipMemcpyHostToDevice) == hipErrorInvalidPitchValue);
     CHECK(hipMemcpy2D(data, pitch, in.data(), 4, 4, height + 1, hipMemcpyHostToDevice) == hipErrorInvalidValue);
+    // Rows so far apart that their span wraps around to a few bytes.
+    constexpr size_t far = size_t{1} << 63;
+    CHECK(hipMemcpy2D(data, far, in.data(), 8, 8, 3, hipMemcpyHostToDevice) == hipErrorInvalidValue);
+    CHECK(hipMemset2D(data, far, 0, 8, 3) == hipErrorInvalidValue);
     (void)hipGetLastError();
     HIP_OK(hipFree(data));
 }

@@ -76,6 +76,32 @@ __global__ void elements_by_reference(int *out, Args args) {
     out[t] = args.weights[2] + args.bias;
 }
 
+// `half` names a type as well; what follows from the variable must not be made again once it has changed.
+__global__ void named_as_a_type(int *out, int n) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    int half = n * t;
+    const int sum = half + t;
+    half += 1;
+    s[t] = sum;
+    __syncthreads();
+    out[t] = sum + 3 * half + 5 * s[63 - t];
+}
+
+__device__ int other, scale;
+
+// Some function's constant has the name of a variable that the kernel changes.
+__global__ void named_as_a_constant(int *out) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    const int before = scale + t;
+    s[t] = before;
+    __syncthreads();
+    if (t == 0) scale = 100;
+    __syncthreads();
+    out[t] = 3 * before + 5 * s[63 - t] + other;
+}
+
 template <class Launch, class Expected> void run(const char *name, Launch launch, Expected expected) {
     DeviceArray<int> out(64);
     launch(out.get());
@@ -102,5 +128,10 @@ int main() {
         [](int t) { return (t + 3) * 4; });
     run("elements_by_reference", [&](int *out) { elements_by_reference<<<1, 64>>>(out, args); },
         [](int t) { return 7 * t + 4; });
+    run("named_as_a_type", [](int *out) { named_as_a_type<<<1, 64>>>(out, 5); },
+        [](int t) { return 6 * t + 3 * (5 * t + 1) + 5 * 6 * (63 - t); });
+    const int scale = 0;
+    run("named_as_a_constant", [](int *out) { named_as_a_constant<<<1, 64>>>(out); },
+        [scale](int t) { return scale + 3 * t + 5 * (63 - t); });
     return 0;
 }

@@ -42,8 +42,12 @@ hipError_t begin_synchronous() {
     return error != hipSuccess ? error : check_stream(nullptr);
 }
 
-/// The bytes from the first row's begin to the last row's end.
-size_t span(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
+/// The bytes from the first row's begin to the last row's end; more than any memory has where there is no such number.
+size_t span(size_t pitch, size_t width, size_t height) {
+    size_t bytes = 0;
+    const bool fits = !__builtin_mul_overflow(pitch, height - 1, &bytes) && !__builtin_add_overflow(bytes, width, &bytes);
+    return fits ? bytes : SIZE_MAX;
+}
 
 hipError_t check_rows(const void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                       size_t height, hipMemcpyKind kind) {

@@ -155,12 +155,14 @@ hipError_t check_fill(const hipMemsetParams &p) {
     if (p.width == 0 || p.height == 0) {
         return hipSuccess;
     }
-    const size_t row = p.width * p.elementSize;
-    if (p.width > SIZE_MAX / p.elementSize || (p.height > 1 && p.pitch < row)) {
+    size_t row = 0, bytes = 0;
+    const bool too_large = __builtin_mul_overflow(p.width, size_t{p.elementSize}, &row) ||
+                           __builtin_mul_overflow(p.pitch, p.height - 1, &bytes) ||
+                           __builtin_add_overflow(bytes, row, &bytes);
+    if (too_large || (p.height > 1 && p.pitch < row)) {
         return hipErrorInvalidValue;
     }
-    const bool right = allocations().accessible(p.dst, p.pitch * (p.height - 1) + row);
-    return right ? hipSuccess : hipErrorInvalidValue;
+    return allocations().accessible(p.dst, bytes) ? hipSuccess : hipErrorInvalidValue;
 }
 
 } // namespace ks

@@ -74,11 +74,12 @@ impl Expressions<'_> {
                     if parameters.contains(&name) {
                         return true;
                     }
-                    if is_keyword(name) || is_type(name) {
-                        return !matches!(name, "new" | "delete" | "throw" | "co_return" | "operator" | "return");
-                    }
+                    // Before types: `half` and `pair` are names that variables bear, too.
                     if let Some(local) = self.locals.resolve(name, if depth == 0 { token.start as usize } else { at }) {
                         return !called && (allowed.local)(local);
+                    }
+                    if is_keyword(name) || is_type(name) {
+                        return !matches!(name, "new" | "delete" | "throw" | "co_return" | "operator" | "return");
                     }
                     holds(BLOCK, name) && !called
                         || holds(WORK_ITEM, name) && allowed.work_item
@@ -182,6 +183,8 @@ impl Expressions<'_> {
                 match code.word(at + 1) {
                     "=" | "{" if fixed || enumerates => found = true,
                     "," | "}" if enumerates => found = true,
+                    // `int other, name;`
+                    "," | ";" | "[" if code.word(at - 1) == "," && self.begins_declaration(start) => return false,
                     // A use in a list, or in a call.
                     "," | "}" | "(" | ";" | "[" if !code.is_identifier(at - 1) => {}
                     _ if code.word(at - 1) == "return" => {}
@@ -190,6 +193,12 @@ impl Expressions<'_> {
             }
         }
         found
+    }
+
+    /// The statement at the token `start` begins with a type or a qualifier and a name, as declarations do.
+    fn begins_declaration(&self, start: usize) -> bool {
+        let code = self.code;
+        code.is_identifier(start) && (code.is_identifier(start + 1) || matches!(code.word(start + 1), "*" | "<" | "::"))
     }
 
     fn macro_fits(&self, name: &str, at: usize, allowed: &Allowed, depth: u32) -> bool {

@@ -175,7 +175,15 @@ pub(super) fn hides_references(code: &Code) -> bool {
                     && code.word_before(inside - 1) != "const"
                     && code.word(inside - 2) != "const"
             };
-            open > at + 1 && !assigns(code, at + 1) && (open + 2..close).any(changes)
+            let converts = code.is_identifier(at + 1) && open + 1 == close && code.word(close + 1) != "const";
+            open > at + 1 && (converts || !assigns(code, at + 1) && (open + 2..close).any(changes))
+        }
+        // `[&]() -> int & { return x; }`; of functions with a name their results are looked at.
+        "->" => {
+            let body = (at + 1..at + 8).find(|&to| code.word(to) == "{");
+            let parameters = if code.word_before(at) == ")" { code.open(at - 1) } else { None };
+            let is_named = parameters.is_some_and(|open| open > 0 && code.is_identifier(open - 1));
+            !is_named && body.is_some_and(|open| code.word_before(open) == "&")
         }
         // `x or_eq y` is an assignment, `bitand x` an address.
         "and_eq" | "or_eq" | "xor_eq" | "bitand" => true,
