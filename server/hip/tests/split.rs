@@ -30,6 +30,8 @@ fn kernels_with_uniform_barriers_are_split() {
         ("", "a += blockIdx.x * n; __syncthreads(); a[t] = s[t];"),
         ("", "int k = 1; if (k < n) k *= 2; if (k > 1) __syncthreads();"),
         ("constexpr int kTile = 16;", "for (int k = 0; k < n; k += kTile) { __syncthreads(); }"),
+        ("", "constexpr int kTile = 16; for (int k = 0; k < n; k += kTile) { __syncthreads(); }"),
+        ("", "static constexpr int kTile = 16; for (int k = 0; k < n; k += kTile) { __syncthreads(); }"),
         ("enum { kTile = 16, kOther };", "for (int k = 0; k < n; k += kOther) { __syncthreads(); }"),
         (
             "#define TILE 16\n#define UP(x) (((x) + TILE - 1) / TILE)",

@@ -1,51 +1,30 @@
 // Creation of texture and surface objects.
 #include "allocations.h"
 #include "errors.h"
+#include "handles.h"
 #include "texture_limits.h"
 #include "texture_view.h"
 #include <algorithm>
-#include <mutex>
-#include <set>
 
 namespace ks {
 namespace {
 
-/// The objects that exist, so that a wrong handle is told.
-template <class T> class Objects {
-  public:
-    T *add(const T &value) {
-        T *object = new T(value);
-        const std::lock_guard<std::mutex> lock(mutex_);
-        live_.insert(object);
-        return object;
-    }
-    bool remove(T *object) {
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            if (live_.erase(object) == 0) {
-                return false;
-            }
-        }
-        delete object;
-        return true;
-    }
-    bool contains(const T *object) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return live_.count(const_cast<T *>(object)) != 0;
-    }
-
-  private:
-    std::mutex mutex_;
-    std::set<T *> live_;
-};
 // Never destroyed: static objects of the program may still destroy theirs.
-Objects<__hip_texture> &textures() {
-    static auto *const all = new Objects<__hip_texture>;
+Handles<__hip_texture> &textures() {
+    static auto *const all = new Handles<__hip_texture>;
     return *all;
 }
-Objects<__hip_surface> &surfaces() {
-    static auto *const all = new Objects<__hip_surface>;
+Handles<__hip_surface> &surfaces() {
+    static auto *const all = new Handles<__hip_surface>;
     return *all;
+}
+
+template <class T> hipError_t destroy(Handles<T> &all, T *object) {
+    if (object != nullptr && !all.remove(object)) {
+        return remember(hipErrorInvalidHandle);
+    }
+    delete object;
+    return hipSuccess;
 }
 
 ElementGrid grid_of(const hipArray &array) {
@@ -183,7 +162,7 @@ hipError_t create_texture(hipTextureObject_t *out, const hipResourceDesc &resour
         const bool repeats = mode == hipAddressModeWrap || mode == hipAddressModeMirror;
         texture.address_mode[i] = repeats && !texture.normalized_coordinates ? hipAddressModeClamp : mode;
     }
-    *out = textures().add(texture);
+    *out = textures().add(new __hip_texture(texture));
     return hipSuccess;
 }
 
@@ -203,7 +182,7 @@ hipError_t hipCreateTextureObject(hipTextureObject_t *texture, const hipResource
     return remember(create_texture(texture, *resource, *description, view));
 }
 hipError_t hipDestroyTextureObject(hipTextureObject_t texture) {
-    return texture == nullptr || textures().remove(texture) ? hipSuccess : remember(hipErrorInvalidHandle);
+    return destroy(textures(), texture);
 }
 hipError_t hipGetTextureObjectResourceDesc(hipResourceDesc *resource, hipTextureObject_t texture) {
     if (resource == nullptr || !textures().contains(texture)) {
@@ -228,11 +207,11 @@ hipError_t hipCreateSurfaceObject(hipSurfaceObject_t *surface, const hipResource
     if (error != hipSuccess) {
         return remember(error);
     }
-    *surface = surfaces().add(created);
+    *surface = surfaces().add(new __hip_surface(created));
     return hipSuccess;
 }
 hipError_t hipDestroySurfaceObject(hipSurfaceObject_t surface) {
-    return surface == nullptr || surfaces().remove(surface) ? hipSuccess : remember(hipErrorInvalidHandle);
+    return destroy(surfaces(), surface);
 }
 }
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@ use crate::device_functions::{is_keyword, is_type};
 use crate::lexer::{Token, TokenKind};
 use crate::params::TemplateParam;
 
-use super::locals::Locals;
+use super::locals::{Locals, Shape};
 
 /// What an expression may hold.
 pub(super) struct Allowed<'a> {
@@ -76,7 +76,7 @@ impl Expressions<'_> {
                     }
                     // Before types: `half` and `pair` are names that variables bear, too.
                     if let Some(local) = self.locals.resolve(name, if depth == 0 { token.start as usize } else { at }) {
-                        return !called && (allowed.local)(local);
+                        return !called && ((allowed.local)(local) || self.is_constexpr(local));
                     }
                     if is_keyword(name) || is_type(name) {
                         return !matches!(name, "new" | "delete" | "throw" | "co_return" | "operator" | "return");
@@ -193,6 +193,13 @@ impl Expressions<'_> {
             }
         }
         found
+    }
+
+    /// A number that the compiler knows: declared once for the block, and the same wherever its name is known.
+    fn is_constexpr(&self, local: usize) -> bool {
+        let local = &self.locals.all[local];
+        local.shape == Shape::Plain
+            && self.code.tokens_in(&local.specifiers).any(|at| self.code.word(at) == "constexpr")
     }
 
     /// The statement at the token `start` begins with a type or a qualifier and a name, as declarations do.

@@ -111,6 +111,7 @@ impl Planner<'_> {
             }
             if node.kind() == "declaration"
                 && self.has_word(&node.byte_range(), &["static", "thread_local", "volatile"])
+                && !self.has_word(&node.byte_range(), &["constexpr"])
             {
                 return Err(Refusal::Declaration);
             }
