@@ -53,7 +53,11 @@ template <class T> hipError_t give_list(const std::vector<T> &found, T *out, siz
     return hipSuccess;
 }
 
+/// Whether the lists name `count` pairs of the graph's nodes.
 bool are_edges(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count) {
+    if (graph == nullptr || !graphs().contains(graph) || (count != 0 && (from == nullptr || to == nullptr))) {
+        return false;
+    }
     for (size_t i = 0; i < count; ++i) {
         const bool known = from[i] != nullptr && to[i] != nullptr && from[i] != to[i] && nodes().contains(from[i]) &&
                            nodes().contains(to[i]);
@@ -265,13 +269,7 @@ hipError_t hipGraphNodeFindInClone(hipGraphNode_t *node, hipGraphNode_t original
 
 hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
                                    size_t count) {
-    if (graph == nullptr || !graphs().contains(graph)) {
-        return remember(hipErrorInvalidValue);
-    }
-    if (count == 0) {
-        return hipSuccess;
-    }
-    if (from == nullptr || to == nullptr || !are_edges(graph, from, to, count)) {
+    if (!are_edges(graph, from, to, count)) {
         return remember(hipErrorInvalidValue);
     }
     for (size_t i = 0; i < count; ++i) {
@@ -285,13 +283,7 @@ hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
 }
 hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
                                       size_t count) {
-    if (graph == nullptr || !graphs().contains(graph)) {
-        return remember(hipErrorInvalidValue);
-    }
-    if (count == 0) {
-        return hipSuccess;
-    }
-    if (from == nullptr || to == nullptr || !are_edges(graph, from, to, count)) {
+    if (!are_edges(graph, from, to, count)) {
         return remember(hipErrorInvalidValue);
     }
     for (size_t i = 0; i < count; ++i) {
