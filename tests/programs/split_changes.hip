@@ -102,6 +102,18 @@ __global__ void named_as_a_constant(int *out) {
     out[t] = 3 * before + 5 * s[63 - t] + other;
 }
 
+// The loop's own variable lives in the loop, whatever else is kept.
+__global__ void ranged_over(int *out, int n) {
+    const int t = threadIdx.x;
+    int values[4] = {t, n, 2, 3};
+    int *second = &values[1];
+    __syncthreads();
+    for (int &value : values) value += t;
+    for (int value : values) *second += value;
+    __syncthreads();
+    out[t] = values[1];
+}
+
 template <class Launch, class Expected> void run(const char *name, Launch launch, Expected expected) {
     DeviceArray<int> out(64);
     launch(out.get());
@@ -133,5 +145,10 @@ int main() {
     const int scale = 0;
     run("named_as_a_constant", [](int *out) { named_as_a_constant<<<1, 64>>>(out); },
         [scale](int t) { return scale + 3 * t + 5 * (63 - t); });
+    run("ranged_over", [](int *out) { ranged_over<<<1, 64>>>(out, 7); }, [](int t) {
+        int values[4] = {2 * t, 7 + t, 2 + t, 3 + t};
+        for (int i = 0; i < 4; ++i) values[1] += values[i];
+        return values[1];
+    });
     return 0;
 }

@@ -27,6 +27,7 @@ fn kernels_with_uniform_barriers_are_split() {
         ("", "float x[4] = {0}; float *p = x; p[1] = a[t]; __syncthreads(); a[t] = x[1];"),
         ("", "auto x = a[t]; __syncthreads(); a[t] = x;"),
         ("", "float &r = a[t]; __syncthreads(); r = s[t];"),
+        ("", "int v[4] = {t, n}; int *p = &v[1]; __syncthreads(); for (int &e : v) e += t; for (int e : v) *p += e;"),
         ("", "a += blockIdx.x * n; __syncthreads(); a[t] = s[t];"),
         ("", "int k = 1; if (k < n) k *= 2; if (k > 1) __syncthreads();"),
         ("constexpr int kTile = 16;", "for (int k = 0; k < n; k += kTile) { __syncthreads(); }"),

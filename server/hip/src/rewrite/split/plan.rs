@@ -123,7 +123,7 @@ impl Planner<'_> {
     fn check_names(&self, body: &Scope, found: &Frame) -> Result<(), Refusal> {
         let stands = |local: &Local, node: &Node| node.byte_range() == local.declaration;
         let is_split = |local: &Local| {
-            found.plain.iter().any(|node| stands(local, node))
+            found.plain.iter().any(|node| declares(node, local))
                 || found.inits.iter().any(|(node, _)| stands(local, node))
                 || found.headers.iter().any(|node| node.byte_range().contains(&local.at))
         };
@@ -159,7 +159,7 @@ impl Planner<'_> {
             if found.inits.iter().any(|(init, _)| stands(init)) {
                 return Some(true);
             }
-            found.plain.iter().find(|node| stands(node)).map(|node| !self.is_fixed(*node))
+            found.plain.iter().find(|node| declares(node, local)).map(|node| !self.is_fixed(*node))
         };
         let candidate = |local: &Local| {
             let is_value = match local.shape {
@@ -297,9 +297,7 @@ impl Planner<'_> {
         let all = &self.locals.all;
         let home = |byte: usize| regions.iter().position(|region| region.range.contains(&byte));
         // Only what is declared between the barriers themselves can be known in several regions.
-        let is_split = |local: &Local| {
-            found.plain.iter().any(|node| node.byte_range() == local.declaration && !self.is_fixed(*node))
-        };
+        let is_split = |local: &Local| found.plain.iter().any(|node| declares(node, local) && !self.is_fixed(*node));
         let mut fates = vec![Fate::Region; all.len()];
         let mut split = vec![false; all.len()];
         for (index, local) in all.iter().enumerate() {
@@ -461,6 +459,11 @@ impl Planner<'_> {
         let outermost = header.and_then(|header| header.parent()).map(|parent| parent.byte_range());
         outermost.is_some_and(|range| inside(&range))
     }
+}
+
+/// The node declares the variable for what follows; `for (T x : y)` declares it for itself.
+fn declares(node: &Node, local: &Local) -> bool {
+    node.kind() == "declaration" && node.byte_range() == local.declaration
 }
 
 /// The expression of a statement, without its semicolon.
