@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 #include <stdlib.h>
+#include <string>
+#include <string_view>
 
 namespace ks::sanitizer {
 namespace {
@@ -36,8 +38,14 @@ uintptr_t frame_of(uintptr_t address) {
     return 0;
 }
 
-/// `k(float*)::tile` -> `tile`; what the optimiser appended (`tile.i.i`) is left out.
+/// `k(float*)::tile` -> `tile`; what the optimiser appended (`tile.i.i`) is left out. An array that never changes is in
+/// memory once, as `__const.k.weights`.
 std::string short_name(std::string name) {
+    constexpr std::string_view kConstant = "__const.";
+    if (name.compare(0, kConstant.size(), kConstant) == 0) {
+        const size_t function_end = name.find('.', kConstant.size());
+        name = name.substr(function_end == std::string::npos ? kConstant.size() : function_end + 1);
+    }
     if (const size_t scope = name.rfind("::"); scope != std::string::npos) {
         name = name.substr(scope + 2);
     }
