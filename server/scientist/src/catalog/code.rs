@@ -21,6 +21,7 @@ pub(crate) struct Code {
     /// How many kernels have a name.
     kernels: OnceCell<HashMap<String, usize>>,
     macros_with_threads: OnceCell<Vec<String>>,
+    macros_that_leave: OnceCell<Vec<String>>,
     /// The constants of each name, by their numbers in the syntax.
     constants: OnceCell<HashMap<String, Vec<usize>>>,
     /// Names that the text undefines somewhere.
@@ -74,6 +75,7 @@ impl Code {
             launches: OnceCell::new(),
             kernels: OnceCell::new(),
             macros_with_threads: OnceCell::new(),
+            macros_that_leave: OnceCell::new(),
             constants: OnceCell::new(),
             undefined: OnceCell::new(),
             functions: OnceCell::new(),
@@ -396,26 +398,36 @@ impl Code {
 
     /// Macros that ask for a thread's number or synchronise, themselves or by other macros.
     pub(crate) fn macros_with_threads(&self) -> &[String] {
-        self.macros_with_threads.get_or_init(|| {
-            let definitions: Vec<Node<'_>> =
-                ["preproc_def", "preproc_function_def"].iter().flat_map(|kind| of_kind(self.root(), kind)).collect();
-            let mut found: Vec<String> = Vec::new();
-            loop {
-                let before = found.len();
-                for definition in &definitions {
-                    let Some(name) = definition.child_by_field_name("name").map(|name| self.of(name)) else { continue };
-                    let value = definition.child_by_field_name("value").map_or("", |value| self.of(value));
-                    let mut words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-                    let asks = words.any(|word| asks_for_threads(word) || found.iter().any(|other| other == word));
-                    if asks && !found.iter().any(|other| other == name) {
-                        found.push(name.to_owned());
-                    }
-                }
-                if found.len() == before {
-                    return found;
+        self.macros_with_threads.get_or_init(|| self.macros_with(asks_for_threads))
+    }
+
+    /// The macro that a kernel uses and that may leave the kernel or a loop: no statement of the tree says so.
+    pub(crate) fn macro_that_leaves(&self, kernel: &Kernel<'_>) -> Option<&str> {
+        let leaves = |word: &str| ["return", "break", "continue", "goto"].contains(&word);
+        let macros = self.macros_that_leave.get_or_init(|| self.macros_with(leaves));
+        macros.iter().map(String::as_str).find(|name| self.mentions(kernel.body, name))
+    }
+
+    /// Macros in whose bodies such a word stands, or the name of another one of them.
+    fn macros_with(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let definitions: Vec<Node<'_>> =
+            ["preproc_def", "preproc_function_def"].iter().flat_map(|kind| of_kind(self.root(), kind)).collect();
+        let mut found: Vec<String> = Vec::new();
+        loop {
+            let before = found.len();
+            for definition in &definitions {
+                let Some(name) = definition.child_by_field_name("name").map(|name| self.of(name)) else { continue };
+                let value = definition.child_by_field_name("value").map_or("", |value| self.of(value));
+                let mut words = value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let holds = words.any(|word| is_wanted(word) || found.iter().any(|other| other == word));
+                if holds && !found.iter().any(|other| other == name) {
+                    found.push(name.to_owned());
                 }
             }
-        })
+            if found.len() == before {
+                return found;
+            }
+        }
     }
 
     fn uses_by_name(&self) -> HashMap<String, Vec<Range<usize>>> {

@@ -25,9 +25,18 @@ pub(crate) fn check(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
         return ruled_out(format!("`{called}` asks for the thread's number or synchronises"));
     }
     require(!code.has_methods_with_threads(), "a type of the file asks for the thread's number in its methods")?;
+    check_macros(code, kernel)?;
     let mut macros = code.macros_with_threads().iter().filter(|name| code.mentions(kernel.body, name));
     match macros.next() {
         Some(name) => ruled_out(format!("the macro `{name}` asks for the thread's number or synchronises")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that no macro takes a thread out of a kernel or a loop unseen.
+pub(crate) fn check_macros(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
+    match code.macro_that_leaves(kernel) {
+        Some(name) => ruled_out(format!("the macro `{name}` may make some threads leave")),
         None => Ok(()),
     }
 }

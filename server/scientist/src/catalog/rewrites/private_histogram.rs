@@ -7,6 +7,7 @@ use crate::catalog::block::{Extents, blocks_of};
 use crate::catalog::code::{Code, Kernel, Param, around, named_children, of_kind};
 use crate::catalog::constant;
 use crate::catalog::edit::replace;
+use crate::catalog::numbering;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require, ruled_out};
 use crate::catalog::stretches::BARRIER;
 
@@ -59,6 +60,7 @@ fn check_kernel(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refusal> {
         of_kind(kernel.body, "return_statement").is_empty(),
         "some threads leave before the counts could be joined",
     )?;
+    numbering::check_macros(code, kernel)?;
     if code.outside(kernel.name).is_some() {
         let is_line = |block: &[i64; 3]| block[1..] == [1, 1];
         return require(blocks_of(code, kernel)?.iter().all(is_line), "its blocks are not lines of threads");

@@ -6,6 +6,7 @@ use crate::catalog::block::blocks_of;
 use crate::catalog::code::{Code, Kernel, of_kind};
 use crate::catalog::edit::replace;
 use crate::catalog::elementwise::inner;
+use crate::catalog::numbering;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require, ruled_out};
 use crate::catalog::threads::Spread;
 
@@ -32,6 +33,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     require(is_simple, "what it adds, or when, is the work of a function or changes something")?;
     let leaves = !of_kind(kernel.body, "return_statement").is_empty();
     require(!leaves, "some threads leave before their lanes could be joined")?;
+    numbering::check_macros(code, kernel)?;
     for block in blocks_of(code, kernel)? {
         let is_whole = block[1..] == [1, 1] && block[0] % WAVEFRONT == 0;
         require(is_whole, "its blocks are not lines of whole wavefronts")?;
