@@ -102,7 +102,7 @@ fn sanitize(
     };
     let bench = &subject.workbench;
     let progress = Progress::new(context);
-    progress.say("building and running with a sanitizer; the first time on a machine, its runtime is built");
+    progress.say("looking with a sanitizer (the first time its runtime is built)");
     let looked = bench.sanitize(source, sanitizer, &context.cancel);
     progress.end();
     let Sanitized { faults, failure } = match looked {
@@ -111,6 +111,7 @@ fn sanitize(
         Err(error) => return Err(error.into()),
     };
     let verdict = verdict(&faults, name, failure.as_ref());
+    let found = !faults.is_empty();
     if context.json() {
         context.print_json(&Answer {
             device: bench.device().into(),
@@ -126,7 +127,11 @@ fn sanitize(
     } else {
         context.print(&faults::text(&faults, source, &args.file))?;
     }
-    verdict.map_or(Ok(()), |failure| Err(failure.into()))
+    match verdict {
+        None => Ok(()),
+        Some(Failure::Wrong { detail }) if found => Err(CliError::Faults(detail)),
+        Some(failure) => Err(failure.into()),
+    }
 }
 
 /// What the faults and the end of the run come to together; `None` when nothing was found.

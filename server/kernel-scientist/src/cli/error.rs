@@ -12,6 +12,9 @@ pub enum CliError {
     /// The code under test failed; its failure was already printed as the command's result. Exit status 1.
     #[error("{0}")]
     CodeFailed(Failure),
+    /// A sanitizer found faults, which were already printed; results were not compared. Exit status 1.
+    #[error("{0}")]
+    Faults(String),
     /// The request or the configuration is wrong. Exit status 2.
     #[error("{0}")]
     Usage(String),
@@ -26,7 +29,7 @@ pub enum CliError {
 impl CliError {
     fn status(&self) -> u8 {
         match self {
-            Self::CodeFailed(_) => 1,
+            Self::CodeFailed(_) | Self::Faults(_) => 1,
             Self::Usage(_) => 2,
             Self::Unavailable(_) => 3,
             Self::Cancelled => 130,

@@ -63,7 +63,7 @@ impl Subject {
             memory_bytes: args.memory << 20,
         };
         let progress = Progress::new(context);
-        progress.say("opening the device; the first time on a machine, its runtime is built");
+        progress.say("opening the device (the first time its runtime is built)");
         let workbench = Workbench::open(source, options, &context.cancel)?;
         progress.end();
         if let Some(note) = workbench.note() {

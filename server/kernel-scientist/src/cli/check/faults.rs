@@ -1,5 +1,6 @@
 //! Faults that a sanitizer found, as a compiler would print them.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,11 +47,21 @@ impl Texts<'_> {
     }
 }
 
-/// All faults, each with its places, and their number. `named` is the source as the user named it.
+/// How many faults of one kind between the same two lines are shown. A line with several accesses that lacks a barrier has a
+/// fault for each pair of them, and one barrier mends them all.
+const SHOWN_OF_A_PAIR_OF_LINES: usize = 2;
+
+/// The faults, each with its places. `named` is the source as the user named it.
 pub fn text(faults: &[Fault], source: &Source, named: &Path) -> String {
     let texts = Texts { source, named };
     let mut out = String::new();
+    let mut seen: HashMap<_, usize> = HashMap::new();
     for fault in faults {
+        let earlier = seen.entry(lines(fault)).or_default();
+        *earlier += 1;
+        if fault.at.is_some() && *earlier > SHOWN_OF_A_PAIR_OF_LINES {
+            continue;
+        }
         match &fault.at {
             Some(place) => {
                 let _ = writeln!(out, "{}: {}: {}", texts.position(place), words(&fault.kind), fault.message);
@@ -66,7 +77,24 @@ pub fn text(faults: &[Fault], source: &Source, named: &Path) -> String {
         }
         let _ = writeln!(out, "  {}\n", circumstances(fault));
     }
+    let left_out: usize = seen
+        .iter()
+        .filter(|((_, at, _), _)| at.is_some())
+        .map(|(_, count)| count.saturating_sub(SHOWN_OF_A_PAIR_OF_LINES))
+        .sum();
+    if left_out > 0 {
+        let _ = writeln!(out, "{left_out} more in the same lines; --json has them all\n");
+    }
     out
+}
+
+/// What a reader would call the same fault: its kind and the two lines.
+fn lines(fault: &Fault) -> (&str, Option<(&Path, u32)>, Option<(&Path, u32)>) {
+    (&fault.kind, fault.at.as_ref().map(line), fault.other.as_ref().map(line))
+}
+
+fn line(place: &Place) -> (&Path, u32) {
+    (&place.file, place.line)
 }
 
 /// The kind as it is read: `out of bounds`.

@@ -59,6 +59,11 @@ fn in_users_words(text: &str) -> String {
                 or name the file that has the main function"
             .into();
     }
+    if text.starts_with("undefined symbol: ") {
+        return format!(
+            "{text}; if another source file has it, name that file in the benchmark file: [program] sources = [\"FILE\"]"
+        );
+    }
     let about_a_launch = ["ks::", "KS_LAUNCH", "ks_arguments", "ks_probe"].iter().any(|name| text.contains(name));
     if about_a_launch {
         return "the arguments of this launch do not fit the kernel's parameters or the launch configuration".into();
