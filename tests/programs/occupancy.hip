@@ -36,7 +36,12 @@ int main() {
     CHECK(block == best_block && grid == best / best_block * properties.multiProcessorCount);
 
     CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 0, 0) == hipErrorInvalidValue);
-    CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 1025, 0) == hipErrorInvalidValue);
+    HIP_OK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 1025, 0)); // allowed, but none fits
+    CHECK(blocks == 0);
+    CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 64, 0) == hipErrorInvalidDeviceFunction);
+    CHECK(hipOccupancyMaxPotentialBlockSize(&grid, &block, NULL, 0, 0) == hipErrorInvalidDeviceFunction);
+    CHECK(hipOccupancyMaxPotentialBlockSize(&grid, &block, nullptr, 0, 0) == hipErrorInvalidDeviceFunction);
+    CHECK(hipGetLastError() == hipErrorInvalidDeviceFunction);
     CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, kernel, 64, 0) == hipErrorInvalidValue);
 
     // Attributes remember the kernel by its address as well: it can be launched without its type from here on.

@@ -9,6 +9,8 @@ __global__ void talk(const char *what, double x) {
 }
 __global__ void simple() {
     printf("plain\n"); // becomes puts
+    const char *none = nullptr;
+    if (threadIdx.x == 1) printf("%s\n", none); // nothing, and the line's end
     __syncthreads();
     if (threadIdx.x == 1) printf("after the barrier, length %d\n", printf("%s", ""));
 }

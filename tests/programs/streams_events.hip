@@ -130,6 +130,22 @@ int main() {
     CHECK(hipGetLastError() == hipErrorContextIsDestroyed && cell.values()[0] == 123);
     CHECK(hipStreamDestroy(nullptr) == hipErrorInvalidHandle);
     (void)hipGetLastError();
+    // Masks of compute units are told back; other streams have all of the device's.
+    const std::vector<uint32_t> mask = {0x0f0f1234u, 0x5u};
+    std::vector<uint32_t> told(40, 77), all(40, 0);
+    HIP_OK(hipExtStreamCreateWithCUMask(&a, 2, mask.data()));
+    HIP_OK(hipExtStreamGetCUMask(a, 40, told.data()));
+    CHECK(told[0] == mask[0] && told[1] == mask[1] && told[2] == 0 && told[39] == 0);
+    HIP_OK(hipStreamDestroy(a));
+    hipDeviceProp_t properties;
+    HIP_OK(hipGetDeviceProperties(&properties, 0));
+    for (int unit = 0; unit < properties.multiProcessorCount && unit < 40 * 32; ++unit) all[unit / 32] |= 1u << unit % 32;
+    HIP_OK(hipExtStreamGetCUMask(nullptr, 40, told.data()));
+    CHECK(told == all);
+    CHECK(hipExtStreamGetCUMask(nullptr, 0, told.data()) == hipErrorInvalidValue);
+    CHECK(hipExtStreamGetCUMask(nullptr, 40, nullptr) == hipErrorInvalidValue);
+    (void)hipGetLastError();
+
     HIP_OK(hipEventDestroy(stop));
     HIP_OK(hipEventDestroy(quiet));
     HIP_OK(hipStreamDestroy(b));

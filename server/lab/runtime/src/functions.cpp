@@ -157,17 +157,23 @@ hipError_t ks_function_attributes(hipFuncAttributes *attributes, const void *fun
     return hipSuccess;
 }
 
-hipError_t ks_occupancy_blocks(int *blocks, int block_size, size_t shared_bytes) {
-    if (blocks == nullptr || block_size <= 0 || block_size > static_cast<int>(kMaxBlockSize)) {
+hipError_t ks_occupancy_blocks(int *blocks, bool is_kernel, int block_size, size_t shared_bytes) {
+    if (blocks == nullptr || block_size <= 0) {
         return remember(hipErrorInvalidValue);
     }
-    *blocks = blocks_per_unit(block_size, shared_bytes);
+    if (!is_kernel) {
+        return remember(hipErrorInvalidDeviceFunction);
+    }
+    *blocks = block_size > static_cast<int>(kMaxBlockSize) ? 0 : blocks_per_unit(block_size, shared_bytes);
     return hipSuccess;
 }
 
-hipError_t ks_occupancy_block_size(int *grid_size, int *block_size, size_t shared_bytes, int limit) {
+hipError_t ks_occupancy_block_size(int *grid_size, int *block_size, bool is_kernel, size_t shared_bytes, int limit) {
     if (grid_size == nullptr || block_size == nullptr || limit < 0) {
         return remember(hipErrorInvalidValue);
+    }
+    if (!is_kernel) {
+        return remember(hipErrorInvalidDeviceFunction);
     }
     *block_size = limit > 0 ? std::min(limit, static_cast<int>(kMaxBlockSize)) : static_cast<int>(kMaxBlockSize);
     *grid_size = static_cast<int>(thread_count()) * std::max(1, blocks_per_unit(*block_size, shared_bytes));

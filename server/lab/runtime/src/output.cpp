@@ -116,7 +116,9 @@ __attribute__((visibility("default"))) int puts(const char *text) {
         const int result = fputs(text, stdout);
         return result < 0 ? result : fputc('\n', stdout);
     }
-    ks::append((std::string(text) + "\n").c_str(), std::char_traits<char>::length(text) + 1);
+    // printf("%s\n", text) becomes this: a null string prints nothing, as on AMD devices.
+    const std::string line = std::string(text != nullptr ? text : "") + '\n';
+    ks::append(line.data(), line.size());
     return 1;
 }
 __attribute__((visibility("default"))) int putchar(int character) {

@@ -2,6 +2,8 @@
 #include "capture.h"
 #include "errors.h"
 #include "handles.h"
+#include "pool.h"
+#include <algorithm>
 #include <ks/stream_api.h>
 
 namespace ks {
@@ -155,7 +157,30 @@ hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t words, con
     if (words == 0 || mask == nullptr) {
         return remember(hipErrorInvalidValue);
     }
-    return create_stream(stream, hipStreamDefault, 0);
+    const hipError_t error = create_stream(stream, hipStreamDefault, 0);
+    if (error == hipSuccess) {
+        (*stream)->unit_mask.assign(mask, mask + words);
+    }
+    return error;
+}
+hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t *mask) {
+    const unsigned units = thread_count();
+    if (mask == nullptr || words < (units + 31) / 32) {
+        return remember(hipErrorInvalidValue);
+    }
+    const ihipStream_t *stream = find_stream(handle);
+    if (stream == nullptr) {
+        return remember(hipErrorContextIsDestroyed);
+    }
+    std::fill_n(mask, words, 0u);
+    if (!stream->unit_mask.empty()) {
+        std::copy_n(stream->unit_mask.begin(), std::min<size_t>(words, stream->unit_mask.size()), mask);
+        return hipSuccess;
+    }
+    for (unsigned unit = 0; unit < units; ++unit) {
+        mask[unit / 32] |= 1u << unit % 32;
+    }
+    return hipSuccess;
 }
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (least != nullptr) {

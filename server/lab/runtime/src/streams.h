@@ -13,6 +13,7 @@ struct ihipStream_t {
     ks::Ticket last = {};                      ///< of the work issued last
     std::shared_ptr<ks::Capture> capture = {}; ///< the capture that the stream is part of
     std::vector<hipGraphNode_t> tips = {};     ///< what the next captured node depends on
+    std::vector<uint32_t> unit_mask = {};      ///< of compute units, as the program gave it; empty: all
 };
 
 namespace ks {

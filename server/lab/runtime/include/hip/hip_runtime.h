@@ -32,11 +32,13 @@
 #include <ks/shared.h>
 #include <ks/std_math.h>
 #include <ks/synchronize.h>
+#include <ks/texture_reading_by_reference.h>
 #include <ks/textures.h>
 #include <ks/vector_types.h>
 #include <ks/work_items.h>
 #include <ks/conversions.h>
 #include <ks/device_functions.h>
+#include <ks/float16_math.h>
 #include <ks/fp8_builtins.h>
 #include <ks/integer_intrinsics.h>
 #include <ks/math.h>

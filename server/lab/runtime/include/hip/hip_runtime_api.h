@@ -16,4 +16,5 @@
 #include <ks/qualifiers.h>
 #include <ks/refused.h>
 #include <ks/stream_api.h>
+#include <ks/texture_references.h>
 #include <ks/texture_types.h>

@@ -90,9 +90,14 @@ hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams *launches, int cou
 hipError_t hipExtLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                               hipStream_t stream, hipEvent_t start, hipEvent_t stop, int flags);
 hipError_t ks_function_attributes(hipFuncAttributes *attributes, const void *function);
-hipError_t ks_occupancy_blocks(int *blocks, int block_size, size_t shared_bytes);
-hipError_t ks_occupancy_block_size(int *grid_size, int *block_size, size_t shared_bytes, int limit);
+/// `is_kernel`: whether the call named one; else hipErrorInvalidDeviceFunction. Blocks beyond the device's limit: none fit.
+hipError_t ks_occupancy_blocks(int *blocks, bool is_kernel, int block_size, size_t shared_bytes);
+hipError_t ks_occupancy_block_size(int *grid_size, int *block_size, bool is_kernel, size_t shared_bytes, int limit);
 }
+namespace ks {
+/// Whether a call was given a kernel: programs pass NULL and nullptr too.
+template <class F> constexpr bool is_kernel(F function) { return function != F{}; }
+} // namespace ks
 
 static inline hipError_t hipLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                          size_t shared_bytes = 0, hipStream_t stream = nullptr) {
@@ -139,18 +144,18 @@ template <class F> static inline hipError_t hipFuncSetAttribute(F function, hipF
 }
 
 template <class F>
-static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F, int block_size,
+static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, F function, int block_size,
                                                                       size_t shared_bytes) {
-    return ks_occupancy_blocks(blocks, block_size, shared_bytes);
+    return ks_occupancy_blocks(blocks, ::ks::is_kernel(function), block_size, shared_bytes);
 }
 template <class F>
-static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F, int block_size,
+static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, F function, int block_size,
                                                                                size_t shared_bytes, unsigned) {
-    return ks_occupancy_blocks(blocks, block_size, shared_bytes);
+    return ks_occupancy_blocks(blocks, ::ks::is_kernel(function), block_size, shared_bytes);
 }
 /// The largest block that fills a multiprocessor best, where dynamic shared memory depends on the block's size.
 template <class S, class F>
-static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid_size, int *block_size, F,
+static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid_size, int *block_size, F function,
                                                                                 S shared_bytes, int limit = 0,
                                                                                 unsigned = 0) {
     if (grid_size == nullptr || block_size == nullptr || limit < 0) return hipErrorInvalidValue;
@@ -158,10 +163,10 @@ static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     int best_items = 0, best = largest, best_grid = 0;
     for (int size = largest; size > 0; size -= size % warpSize != 0 ? size % warpSize : warpSize) {
         int blocks = 0, any = size, grid = 0;
-        const hipError_t error = ks_occupancy_blocks(&blocks, size, shared_bytes(size));
+        const hipError_t error = ks_occupancy_blocks(&blocks, ::ks::is_kernel(function), size, shared_bytes(size));
         if (error != hipSuccess) return error;
         if (blocks * size > best_items) {
-            (void)ks_occupancy_block_size(&grid, &any, shared_bytes(size), size);
+            (void)ks_occupancy_block_size(&grid, &any, true, shared_bytes(size), size);
             best_items = blocks * size, best = size, best_grid = grid;
         }
     }
@@ -175,13 +180,13 @@ static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMem(int *grid
     return hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid_size, block_size, function, shared_bytes, limit);
 }
 template <class F>
-static inline hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, F,
+static inline hipError_t hipOccupancyMaxPotentialBlockSizeWithFlags(int *grid_size, int *block_size, F function,
                                                                     size_t shared_bytes = 0, int limit = 0,
                                                                     unsigned = 0) {
-    return ks_occupancy_block_size(grid_size, block_size, shared_bytes, limit);
+    return ks_occupancy_block_size(grid_size, block_size, ::ks::is_kernel(function), shared_bytes, limit);
 }
 template <class F>
-static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, F, size_t shared_bytes = 0,
-                                                           int limit = 0) {
-    return ks_occupancy_block_size(grid_size, block_size, shared_bytes, limit);
+static inline hipError_t hipOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, F function,
+                                                           size_t shared_bytes = 0, int limit = 0) {
+    return ks_occupancy_block_size(grid_size, block_size, ::ks::is_kernel(function), shared_bytes, limit);
 }

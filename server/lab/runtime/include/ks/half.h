@@ -45,6 +45,14 @@ struct __half {
         data = raw.data;
         return *this;
     }
+    __half &operator=(const volatile __half_raw &raw) {
+        data = raw.data;
+        return *this;
+    }
+    __half &operator=(volatile __half_raw &&raw) {
+        data = raw.data;
+        return *this;
+    }
     void operator=(const __half_raw &raw) volatile { data = raw.data; }
 
 #ifndef __HIP_NO_HALF_CONVERSIONS__

@@ -148,3 +148,14 @@ KS_MIN_MAX_MIXED(float, double, double)
 KS_MIN_MAX_MIXED(int, float, float)
 KS_MIN_MAX_MIXED(int, double, double)
 #undef KS_MIN_MAX_MIXED
+
+// With the type named, as in max<short>(a, b): without it the functions above are taken. std::max<T>, where a program has all of
+// std, fits better than these.
+namespace ks {
+template <class T> struct Named {
+    T value;
+    constexpr Named(T v) : value(v) {}
+};
+} // namespace ks
+template <class T> static KS_INLINE constexpr T min(::ks::Named<T> a, ::ks::Named<T> b) { return b.value < a.value ? b.value : a.value; }
+template <class T> static KS_INLINE constexpr T max(::ks::Named<T> a, ::ks::Named<T> b) { return a.value < b.value ? b.value : a.value; }

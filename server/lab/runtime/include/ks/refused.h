@@ -32,16 +32,8 @@ KS_REFUSE(hipCtxDisablePeerAccess, KS_PEER_CONTEXTS)
 #define KS_ADDRESSES "looking functions of HIP up by name"
 KS_REFUSE(hipGetProcAddress, KS_ADDRESSES)
 
-#define KS_REFERENCES "texture references; use texture objects"
-template <class T, int dimensions = 1, int read_mode = 0> struct texture {
-    static_assert(sizeof(T) == 0, "not supported by the CPU runtime: " KS_REFERENCES);
-};
-struct KS_REFUSED_TEXT(KS_REFERENCES) textureReference;
-KS_REFUSE(hipBindTexture, KS_REFERENCES)
-KS_REFUSE(hipBindTexture2D, KS_REFERENCES)
-KS_REFUSE(hipBindTextureToArray, KS_REFERENCES)
+#define KS_REFERENCES "looking texture references up by name, and mipmaps behind them"
 KS_REFUSE(hipBindTextureToMipmappedArray, KS_REFERENCES)
-KS_REFUSE(hipUnbindTexture, KS_REFERENCES)
 KS_REFUSE(hipGetTextureReference, KS_REFERENCES)
 
 #define KS_CUBE_MAPS "cube maps"

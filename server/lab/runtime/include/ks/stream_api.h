@@ -12,6 +12,9 @@ hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest);
 /// The mask of compute units changes nothing here.
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t words, const uint32_t *mask);
+/// The mask that the stream was created with, zeros after it; of other streams the bits of all multiprocessors. `words` must hold
+/// a bit for each multiprocessor.
+hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t words, uint32_t *mask);
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);

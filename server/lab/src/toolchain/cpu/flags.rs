@@ -6,7 +6,7 @@ use crate::sanitize::Sanitizer;
 ///
 /// As a GPU compiler's defaults: full optimisation, contraction to fused multiply-adds, no `errno` from mathematics, but
 /// not `-ffast-math`, which reorders sums. Type punning through pointers is common in kernels and works on a GPU.
-const OPTIMISATION: [&str; 7] = [
+const OPTIMISATION: [&str; 9] = [
     "-O3",
     NATIVE,
     "-ffp-contract=fast",
@@ -14,6 +14,9 @@ const OPTIMISATION: [&str; 7] = [
     "-fno-strict-aliasing",
     "-fno-semantic-interposition",
     "-ftls-model=initial-exec",
+    // `__fp16` as a parameter and a result, as kernels may have it.
+    "-Xclang",
+    "-fnative-half-arguments-and-returns",
 ];
 
 #[cfg(target_arch = "x86_64")]
