@@ -32,19 +32,35 @@ inline uint64_t counter() {
 #endif
 }
 
-// Nanoseconds a tick of the counter: the median of a few short looks, taken before code under test is loaded.
-inline double measure_tick_ns() {
-    double ticks[7];
-    for (double& tick : ticks) {
+// The processor's counter as a clock.
+struct Ticks {
+    double ns = 0;       // nanoseconds a tick
+    double reading = 0;  // ticks that go by between the counter's readings and the clock's, at both ends of a span together
+};
+
+// Medians of a few short looks, taken before code under test is loaded.
+inline Ticks measure_ticks() {
+    double looks[7];
+    for (double& look : looks) {
         const uint64_t first = counter();
         const double start = clock_ns();
         while (clock_ns() - start < 300e3) {
         }
         const double end = clock_ns();
-        tick = (end - start) / static_cast<double>(counter() - first);
+        look = (end - start) / static_cast<double>(counter() - first);
     }
-    std::sort(ticks, ticks + 7);
-    return ticks[3];
+    std::sort(looks, looks + 7);
+    Ticks ticks{looks[3]};
+    double readings[101];
+    for (double& reading : readings) {
+        const uint64_t first = counter();
+        const double start = clock_ns();
+        const double end = clock_ns();
+        reading = static_cast<double>(counter() - first) - (end - start) / ticks.ns;
+    }
+    std::sort(readings, readings + 101);
+    ticks.reading = std::max(0.0, readings[50]);
+    return ticks;
 }
 
 struct Span {
@@ -57,12 +73,14 @@ struct Span {
 
 class Stopwatch {
   public:
-    explicit Stopwatch(double tick_ns)
-        : tick_ns_(tick_ns), used_(processor_time_before()), ticks_(counter()), start_ns_(clock_ns()) {}
+    explicit Stopwatch(const Ticks& ticks)
+        : ticks_(ticks), used_(processor_time_before()), first_(counter()), start_ns_(clock_ns()) {}
     Span stop() const {
         Span span;
         span.clock_ns = clock_ns() - start_ns_;
-        span.counter_ns = static_cast<double>(counter() - ticks_) * tick_ns_;
+        // Of a span as short as the readings themselves, the readings would be a good part.
+        const double ticks = static_cast<double>(counter() - first_) - ticks_.reading;
+        span.counter_ns = std::max(1.0, ticks) * ticks_.ns;
         const ProcessorTime used = processor_time_after();
         span.processor_ns = used.thread_ns - used_.thread_ns;
         // The two clocks are read one after the other, so nothing may come out as less than nothing.
@@ -72,9 +90,9 @@ class Stopwatch {
     }
 
   private:
-    double tick_ns_;
+    Ticks ticks_;
     ProcessorTime used_;
-    uint64_t ticks_;
+    uint64_t first_;
     double start_ns_;
 };
 

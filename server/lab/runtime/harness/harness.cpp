@@ -40,14 +40,14 @@ bool load_objects(const ks_harness::Plan& plan, std::vector<ks_harness::Object>&
 }
 
 bool run_shapes(const ks_harness::Plan& plan, const ks_harness::Trusted& trusted, const std::vector<ks_harness::Object>& objects,
-                double tick_ns, ks_harness::Random& random) {
+                const ks_harness::Ticks& ticks, ks_harness::Random& random) {
     const double start = ks_harness::clock_ns();
     const double share = plan.budget_ns / static_cast<double>(plan.shapes.size());
     for (size_t index = 0; index < plan.shapes.size(); index++) {
         // What a shape leaves over goes to those after it; what it overdraws costs them half of their share at most.
         const double left = plan.budget_ns - (ks_harness::clock_ns() - start);
         const double budget = std::max(left / static_cast<double>(plan.shapes.size() - index), share / 2);
-        ks_harness::Session session(plan, trusted, objects, plan.shapes[index], tick_ns, random);
+        ks_harness::Session session(plan, trusted, objects, plan.shapes[index], ticks, random);
         if (!session.run(budget)) return false;
     }
     return true;
@@ -64,7 +64,7 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "the harness has no descriptor to report to (KS_REPORT_FD)\n");
         return 64;
     }
-    const double tick_ns = ks_harness::measure_tick_ns();
+    const ks_harness::Ticks ticks = ks_harness::measure_ticks();
     if (plan.machine) {
         const ks_harness::Machine machine = ks_harness::measure_machine();
         ks_harness::report("machine", ks_harness::format("{\"bytes_per_s\":%.6g,\"flops_per_s\":%.6g}",
@@ -76,7 +76,7 @@ int main(int count, char** arguments) {
     if (!ks_harness::load(plan.trusted, trusted)) return 71;
     report_cost(plan, trusted);
     if (!load_objects(plan, objects, random)) return 71;
-    const bool right = run_shapes(plan, trusted, objects, tick_ns, random);
+    const bool right = run_shapes(plan, trusted, objects, ticks, random);
     ks_harness::report("done", right ? "{\"right\":true}" : "{\"right\":false}");
     // Without destructors: those of code under test could change what was said, or never return.
     std::fflush(nullptr);

@@ -24,7 +24,7 @@ struct Slot {
 class Session {
   public:
     Session(const Plan& plan, const Trusted& trusted, const std::vector<Object>& objects, const Shape& shape,
-            double tick_ns, Random& random);
+            const Ticks& ticks, Random& random);
 
     // Checks, calibrates and samples until the interval is narrow or `budget_ns` is spent. False where the code failed;
     // the report then says how.
@@ -57,7 +57,7 @@ class Session {
     const Trusted& trusted_;
     const std::vector<Object>& objects_;
     const Shape& shape_;
-    const double tick_ns_;
+    const Ticks ticks_;
     Random& random_;
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<std::vector<double>> samples_;  // processor time of each object's runs
