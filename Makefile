@@ -3,7 +3,7 @@ CARGO ?= cargo
 .PHONY: demo test bench bench-comparisons build setup
 
 # What `make demo` shows: one kernel made faster, with the diff that did it.
-DEMO ?= tests/benchmarks/sgemm.hip
+DEMO ?= tests/benchmarks/reduction.hip
 
 setup:
 	@./setup.sh build
