@@ -88,12 +88,15 @@ pub fn text(faults: &[Fault], source: &Source, named: &Path) -> String {
     out
 }
 
+/// A file's line.
+type Line<'a> = (&'a Path, u32);
+
 /// What a reader would call the same fault: its kind and the two lines.
-fn lines(fault: &Fault) -> (&str, Option<(&Path, u32)>, Option<(&Path, u32)>) {
+fn lines(fault: &Fault) -> (&str, Option<Line<'_>>, Option<Line<'_>>) {
     (&fault.kind, fault.at.as_ref().map(line), fault.other.as_ref().map(line))
 }
 
-fn line(place: &Place) -> (&Path, u32) {
+fn line(place: &Place) -> Line<'_> {
     (&place.file, place.line)
 }
 
