@@ -192,11 +192,6 @@ hipError_t copy_driver_2d(const hip_Memcpy2D *copy) {
 template <class F> hipError_t on(hipStream_t stream, F work) {
     return submit(stream, CallWork{hipGraphNodeTypeMemcpy, work});
 }
-/// What a call without a stream waits for.
-hipError_t begin_synchronous() {
-    const hipError_t error = check_synchronous_call();
-    return error != hipSuccess ? error : check_stream(nullptr);
-}
 /// The same for a copy that is described by `*copy`, which may be gone when the stream comes to it.
 template <class Copy> hipError_t on(hipStream_t stream, const Copy *copy, hipError_t (*run)(const Copy *)) {
     if (copy == nullptr) {

@@ -47,6 +47,10 @@ hipError_t check_memcpy(const void *to, const void *from, size_t bytes, hipMemcp
     return to == nullptr || from == nullptr || bytes == 0 ? hipErrorInvalidValue : check_copy(to, from, bytes, kind);
 }
 
+hipError_t check_host(const hipHostNodeParams *params) {
+    return params == nullptr || params->fn == nullptr ? hipErrorInvalidValue : hipSuccess;
+}
+
 /// Changes a node's work to `changed` where it is of that kind and `error` is none.
 template <class Kind> hipError_t change(Kind *work, hipError_t error, Kind changed) {
     if (work == nullptr) {
@@ -56,6 +60,21 @@ template <class Kind> hipError_t change(Kind *work, hipError_t error, Kind chang
         *work = std::move(changed);
     }
     return remember(error);
+}
+
+/// Tells the parameters of a node whose work is of the kind.
+template <class Kind, class Params> hipError_t tell_params(hipGraphNode_t node, Params *params) {
+    const Kind *work = work_of<Kind>(node);
+    if (work == nullptr || params == nullptr) {
+        return remember(hipErrorInvalidValue);
+    }
+    *params = work->params;
+    return hipSuccess;
+}
+
+/// Changes a node's work to that of `params`, which may be null only where `error` says so.
+template <class Kind, class Params> hipError_t change_params(Kind *work, hipError_t error, const Params *params) {
+    return error != hipSuccess ? remember(error) : change(work, error, Kind{*params});
 }
 
 hipError_t change_kernel(KernelWork *work, const hipKernelNodeParams *params) {
@@ -199,16 +218,10 @@ hipError_t hipGraphAddMemcpyNode(KS_NEW_NODE, const hipMemcpy3DParms *params) {
     return error != hipSuccess ? remember(error) : add_node(node, graph, before, count, BoxWork{*params});
 }
 hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms *params) {
-    const BoxWork *work = work_of<BoxWork>(node);
-    if (work == nullptr || params == nullptr) {
-        return remember(hipErrorInvalidValue);
-    }
-    *params = work->params;
-    return hipSuccess;
+    return tell_params<BoxWork>(node, params);
 }
 hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms *params) {
-    const hipError_t error = check_box(params);
-    return error != hipSuccess ? remember(error) : change(work_of<BoxWork>(node), error, BoxWork{*params});
+    return change_params(work_of<BoxWork>(node), check_box(params), params);
 }
 hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms *params) {
     BoxWork *work = work_of<BoxWork>(exec, node);
@@ -216,7 +229,7 @@ hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t n
     if (error == hipSuccess && work != nullptr && work->params.kind != params->kind) {
         return remember(hipErrorInvalidValue); // As HIP: the direction stays.
     }
-    return error != hipSuccess ? remember(error) : change(work, error, BoxWork{*params});
+    return change_params(work, error, params);
 }
 hipError_t hipGraphAddMemcpyNode1D(KS_NEW_NODE, void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
     const hipError_t error = check_memcpy(to, from, bytes, kind);
@@ -253,43 +266,27 @@ hipError_t hipGraphAddMemsetNode(KS_NEW_NODE, const hipMemsetParams *params) {
     return error != hipSuccess ? remember(error) : add_node(node, graph, before, count, FillWork{*params});
 }
 hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node, hipMemsetParams *params) {
-    const FillWork *work = work_of<FillWork>(node);
-    if (work == nullptr || params == nullptr) {
-        return remember(hipErrorInvalidValue);
-    }
-    *params = work->params;
-    return hipSuccess;
+    return tell_params<FillWork>(node, params);
 }
 hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams *params) {
-    const hipError_t error = check_memset(params);
-    return error != hipSuccess ? remember(error) : change(work_of<FillWork>(node), error, FillWork{*params});
+    return change_params(work_of<FillWork>(node), check_memset(params), params);
 }
 hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams *params) {
-    const hipError_t error = check_memset(params);
-    return error != hipSuccess ? remember(error) : change(work_of<FillWork>(exec, node), error, FillWork{*params});
+    return change_params(work_of<FillWork>(exec, node), check_memset(params), params);
 }
 
 hipError_t hipGraphAddHostNode(KS_NEW_NODE, const hipHostNodeParams *params) {
-    if (params == nullptr || params->fn == nullptr) {
-        return remember(hipErrorInvalidValue);
-    }
-    return add_node(node, graph, before, count, HostWork{*params});
+    const hipError_t error = check_host(params);
+    return error != hipSuccess ? remember(error) : add_node(node, graph, before, count, HostWork{*params});
 }
 hipError_t hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams *params) {
-    const HostWork *work = work_of<HostWork>(node);
-    if (work == nullptr || params == nullptr) {
-        return remember(hipErrorInvalidValue);
-    }
-    *params = work->params;
-    return hipSuccess;
+    return tell_params<HostWork>(node, params);
 }
 hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams *params) {
-    const bool right = params != nullptr && params->fn != nullptr;
-    return right ? change(work_of<HostWork>(node), hipSuccess, HostWork{*params}) : remember(hipErrorInvalidValue);
+    return change_params(work_of<HostWork>(node), check_host(params), params);
 }
 hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams *params) {
-    const bool right = params != nullptr && params->fn != nullptr;
-    return right ? change(work_of<HostWork>(exec, node), hipSuccess, HostWork{*params}) : remember(hipErrorInvalidValue);
+    return change_params(work_of<HostWork>(exec, node), check_host(params), params);
 }
 
 hipError_t hipGraphAddChildGraphNode(KS_NEW_NODE, hipGraph_t child) {

@@ -36,11 +36,6 @@ hipError_t copy_on(hipStream_t stream, void *to, const void *from, size_t bytes,
 template <class Call> hipError_t call_on(hipStream_t stream, hipGraphNodeType type, Call call) {
     return submit(stream, CallWork{type, call});
 }
-/// What a call without a stream waits for.
-hipError_t begin_synchronous() {
-    const hipError_t error = check_synchronous_call();
-    return error != hipSuccess ? error : check_stream(nullptr);
-}
 
 /// The bytes from the first row's begin to the last row's end; more than any memory has where there is no such number.
 size_t span(size_t pitch, size_t width, size_t height) {

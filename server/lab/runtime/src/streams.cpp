@@ -141,6 +141,11 @@ hipError_t check_stream(hipStream_t handle) {
     return hipSuccess;
 }
 
+hipError_t begin_synchronous() {
+    const hipError_t error = check_synchronous_call();
+    return error != hipSuccess ? error : check_stream(nullptr);
+}
+
 } // namespace ks
 
 using namespace ks;

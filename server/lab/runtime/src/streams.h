@@ -33,5 +33,7 @@ void hold(ihipStream_t &stream, const Ticket &ticket, std::function<bool()> cond
 /// For a call that acts at once and cannot be captured: ends a capture that its stream is part of, and waits until all work
 /// before it is done. hipErrorContextIsDestroyed for a stream that was destroyed or never created.
 hipError_t check_stream(hipStream_t stream);
+/// What a call without a stream waits for. Refused where a capture forbids such calls.
+hipError_t begin_synchronous();
 
 } // namespace ks

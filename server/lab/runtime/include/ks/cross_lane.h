@@ -10,8 +10,8 @@
 
 namespace ks {
 
-/// `value` of work-item `source` of the wave; `otherwise` if that one does not take part.
-template <class T> static KS_INLINE T exchange_or(T value, unsigned source, T otherwise, uint32_t site) {
+/// Shows each that takes part the values of all: `out` of the wave, for those in `active`.
+template <class T> static KS_INLINE const Wave &gather(T value, uint32_t site) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
                   "shuffles exchange values of up to 8 bytes; exchange a larger one in parts");
     // Not through threadIdx, which was stored as a whole a moment ago: reading a part of that takes longer.
@@ -21,6 +21,12 @@ template <class T> static KS_INLINE T exchange_or(T value, unsigned source, T ot
     memcpy(&bits, &value, sizeof value);
     w.in[linear % kWaveSize] = bits;
     suspend(kWave, site);
+    return w;
+}
+
+/// `value` of work-item `source` of the wave; `otherwise` if that one does not take part.
+template <class T> static KS_INLINE T exchange_or(T value, unsigned source, T otherwise, uint32_t site) {
+    const Wave &w = gather(value, site);
     source %= kWaveSize;
     T received = otherwise;
     if ((w.active >> source & 1) != 0) memcpy(&received, &w.out[source], sizeof received);
@@ -30,18 +36,6 @@ template <class T> static KS_INLINE T exchange_or(T value, unsigned source, T ot
 /// The same; 0 if the source does not take part, as ds_bpermute gives.
 template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_t site) {
     return exchange_or(value, source, T(), site);
-}
-
-/// Shows each that takes part the values of all: `out` of the wave, for those in `active`.
-template <class T> static KS_INLINE const Wave &gather(T value, uint32_t site) {
-    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>, "values of up to 8 bytes are exchanged");
-    const uint32_t linear = current->index.ks_linear;
-    Wave &w = block.waves[linear / kWaveSize];
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
-    w.in[linear % kWaveSize] = bits;
-    suspend(kWave, site);
-    return w;
 }
 
 /// The predicates of the work-items that take part, one bit each.
