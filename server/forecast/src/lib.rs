@@ -1,0 +1,8 @@
+//! A modelled GPU time without the GPU.
+//!
+//! A kernel is run on the CPU for some of its blocks with each memory access recorded ([`trace`]); its optimised code
+//! ([`code`]) and the figures of a device give the time that the blocks would take there, line by line.
+//! Knows no lab, no model, no editor.
+
+pub mod code;
+pub mod trace;
