@@ -309,6 +309,54 @@ fn programs_are_compared_by_their_kernels_and_outputs() {
     assert!(matches!(&broken, LabError::Usage(text) if text.contains("does not run itself")), "{broken}");
 }
 
+const CLOCKS: &str = r#"#include <hip/hip_runtime.h>
+#include <atomic>
+#include <cstdio>
+#include <ctime>
+#include <thread>
+#include <unistd.h>
+
+__global__ void nothing() {}
+__global__ void rest() { usleep(3000); }
+__global__ void turn(unsigned *out, int n) {
+    unsigned x = 1;
+    for (int i = 0; i < n; i++) x = x * x + 12345u;
+    *out = x;
+}
+
+int main() {
+    unsigned *out = nullptr;
+    if (hipMalloc(&out, sizeof *out) != hipSuccess) return 1;
+    for (int i = 0; i < 1000; i++) nothing<<<1, 64>>>();
+    rest<<<1, 1>>>();
+    std::atomic<bool> stop{false};
+    std::thread helper([&] { while (!stop) {} });
+    const std::clock_t before = std::clock();
+    for (int i = 0; i < 2000; i++) turn<<<1, 1>>>(out, 10000);
+    std::printf("%.0f\n", double(std::clock() - before) / CLOCKS_PER_SEC * 1e9);
+    stop = true;
+    helper.join();
+}
+"#;
+
+#[test]
+fn processor_time_leaves_out_rests_and_holds_the_work_of_other_threads() {
+    let project = Project::new(&[("clocks.hip", CLOCKS)]);
+    let cpu = cpu();
+    let built = cpu.build_program(&project.source("clocks.hip"), &CompileOptions::default(), &Cancel::new()).unwrap();
+    let outcome = program::run(&cpu, &built, &run_options(), &Cancel::new()).unwrap();
+
+    let sums = |name: &str| {
+        let group = outcome.launches.iter().find(|group| group.name == name).unwrap();
+        (group.nanoseconds.iter().sum::<u64>(), group.processor_ns.iter().sum::<u64>())
+    };
+    let (wall, processor) = sums("rest");
+    assert!(wall >= 3_000_000 && processor < wall / 2, "{wall} {processor}");
+    let used: f64 = outcome.stdout.trim().parse().unwrap();
+    let (_, processor) = sums("turn");
+    assert!(processor as f64 > 0.6 * used, "{processor} of {used}");
+}
+
 #[test]
 fn a_build_can_be_cancelled() {
     let cpu = cpu();

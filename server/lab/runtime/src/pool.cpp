@@ -9,6 +9,7 @@
 #include <atomic>
 #include <linux/futex.h>
 #include <mutex>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <system_error>
@@ -51,7 +52,8 @@ class Signal {
 
 class Pool {
   public:
-    void run(const Launch &launch) {
+    /// Tells whether other threads had a part in it.
+    bool run(const Launch &launch) {
         const uint64_t blocks = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
         const unsigned threads =
             static_cast<unsigned>(launch.cooperative ? blocks : std::min<uint64_t>(thread_count(), blocks));
@@ -63,7 +65,7 @@ class Pool {
         next_.store(0, std::memory_order_relaxed);
         if (threads == 1) {
             work();
-            return;
+            return false;
         }
         start_threads(threads - 1);
         set_open(true);
@@ -75,6 +77,7 @@ class Pool {
         for (unsigned left; (left = running_.get()) != 0;) {
             running_.wait_while(left, spins_);
         }
+        return true;
     }
 
   private:
@@ -144,6 +147,13 @@ class Pool {
     alignas(64) Signal running_; ///< threads that still work on this one
 };
 
+/// Processors that this process may use: fewer than there are under `taskset` or in a container.
+unsigned usable_processors() {
+    cpu_set_t set;
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0;
+    return known ? static_cast<unsigned>(CPU_COUNT(&set)) : std::max(1u, std::thread::hardware_concurrency());
+}
+
 } // namespace
 
 unsigned thread_count() {
@@ -153,12 +163,12 @@ unsigned thread_count() {
     static const unsigned count = [] {
         const char *wanted = getenv("KS_THREADS");
         const int given = wanted != nullptr ? atoi(wanted) : 0;
-        return given > 0 ? static_cast<unsigned>(given) : std::max(1u, std::thread::hardware_concurrency());
+        return given > 0 ? static_cast<unsigned>(given) : usable_processors();
     }();
     return count;
 }
 
-void run_on_pool(const Launch &launch) {
+bool run_on_pool(const Launch &launch) {
     // Never destroyed: their threads outlive main.
     static Pool *const pool = new Pool;
     static Pool *const cooperative_pool = new Pool;
@@ -170,10 +180,9 @@ void run_on_pool(const Launch &launch) {
 #endif
     if (launch.cooperative) {
         enter_grid(launch);
-        cooperative_pool->run(launch);
-        return;
+        return cooperative_pool->run(launch);
     }
-    pool->run(launch);
+    return pool->run(launch);
 }
 
 } // namespace ks
