@@ -1,0 +1,368 @@
+//! The figures of a device: what its units do in a cycle, how far its memories are. Data, in `devices/*.toml`, each figure with
+//! its source.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::code::Class;
+
+/// A figure and where it is from: a datasheet, a public measurement, or a micro-benchmark of ours.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// In the unit that the field's name and description say.
+    pub value: f64,
+    /// `datasheet: ...`, `measured publicly: ...`, `micro-benchmark NAME`, or `assumed: ...`.
+    pub source: String,
+}
+
+impl std::ops::Deref for Figure {
+    type Target = f64;
+    fn deref(&self) -> &f64 {
+        &self.value
+    }
+}
+
+/// A device. A "unit" is a streaming multiprocessor (NVIDIA) or a compute unit (AMD); a "partition" is one of the four schedulers or
+/// SIMDs in it, to which a wave belongs. Cycles are those of the units' clock.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// As on the command line: `mi300x`.
+    pub name: String,
+    /// As shown: `MI300X`.
+    pub title: String,
+    /// What a forecast for it has been compared with.
+    pub validation: Validation,
+    /// Work-items of a wave.
+    pub wave: u32,
+    /// What its code is optimised for.
+    pub compiler: Compiler,
+    /// How many units, how fast, what fits.
+    pub units: Units,
+    /// Issue and pipes.
+    pub issue: Issue,
+    /// What each kind of computation costs.
+    pub class: BTreeMap<String, Cost>,
+    /// What each named function costs.
+    pub function: BTreeMap<String, Cost>,
+    /// Shared memory.
+    pub lds: Lds,
+    /// The first-level cache and the path to it.
+    pub l1: L1,
+    /// The second-level cache.
+    pub l2: L2,
+    /// The memory-side cache, where there is one.
+    pub memory_cache: Option<MemoryCache>,
+    /// The memory.
+    pub dram: Dram,
+    /// Atomic operations on global memory.
+    pub atomics: Atomics,
+    /// Starting kernels and blocks.
+    pub start: Start,
+}
+
+/// Whether forecasts of a device were compared with measurements.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Validation {
+    /// Against times on such a device.
+    Measured,
+    /// Against no device: the method is that of the measured one, the figures are this device's.
+    None,
+}
+
+/// The target whose cost model the optimiser uses.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compiler {
+    /// `nvptx64-nvidia-cuda` or `amdgcn-amd-amdhsa`.
+    pub triple: String,
+    /// `sm_90`, `gfx942`.
+    pub cpu: String,
+}
+
+/// Units and what their resources limit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    /// How many.
+    pub count: Figure,
+    /// Clock in Hz under load.
+    pub clock_hz: Figure,
+    /// Schedulers or SIMDs of a unit.
+    pub partitions: Figure,
+    /// Waves that can be resident on a unit.
+    pub waves: Figure,
+    /// Blocks that can be resident on a unit.
+    pub blocks: Figure,
+    /// Registers of a partition for each lane of a wave.
+    pub registers: Figure,
+    /// A wave gets a multiple of this many.
+    pub register_granule: Figure,
+    /// Most registers of a work-item.
+    pub registers_of_item: Figure,
+    /// Bytes of shared memory of a unit.
+    pub lds_bytes: Figure,
+    /// Bytes that each block takes besides its own.
+    pub lds_reserved_bytes: Figure,
+}
+
+/// How instructions leave.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Issue {
+    /// Cycles between two instructions of one partition.
+    pub cycles: Figure,
+    /// Cycles between two instructions of one wave, at least.
+    pub wave_cycles: Figure,
+    /// Whether there is a scalar unit that uniform integer work goes to.
+    pub scalar_unit: bool,
+    /// Cycles after which a barrier's waves go on, once the last has arrived.
+    pub barrier_cycles: Figure,
+    /// Cycles of the exchange pipe for one shuffle of a wave.
+    pub shuffle_cycles: Figure,
+    /// Cycles until a shuffled value is there.
+    pub shuffle_latency: Figure,
+    /// Cycles of a branch that is taken or not by all.
+    pub branch_latency: Figure,
+}
+
+/// Where a computation goes.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "lowercase")]
+pub enum Pipe {
+    /// fp32.
+    Fp,
+    /// Integers.
+    Int,
+    /// Reciprocals, roots, exponentials.
+    Special,
+    /// fp64.
+    Fp64,
+    /// fp16.
+    Fp16,
+    /// Matrix instructions.
+    Matrix,
+}
+
+/// What an operation costs a wave.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// The pipe that limits it.
+    pub pipe: Pipe,
+    /// Cycles that it keeps the pipe of its partition.
+    pub cycles: f64,
+    /// Instructions that it issues.
+    pub instructions: f64,
+    /// Cycles until the result can be used.
+    pub latency: f64,
+    /// Where the figures are from.
+    pub source: String,
+}
+
+/// Shared memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lds {
+    /// Banks of 4 bytes.
+    pub banks: Figure,
+    /// Cycles until a value is there, without conflicts.
+    pub latency: Figure,
+    /// Cycles that one access without conflicts keeps the unit's pipe, for each 128 bytes.
+    pub cycles: Figure,
+    /// Cycles more for each further way of a conflict.
+    pub conflict_cycles: Figure,
+    /// Cycles of an atomic for each lane on the same address.
+    pub atomic_same_cycles: Figure,
+    /// Cycles of an atomic without conflicts.
+    pub atomic_cycles: Figure,
+    /// The same for floating point.
+    pub atomic_float_same_cycles: Figure,
+    /// Cycles until the old value is there.
+    pub atomic_latency: Figure,
+}
+
+/// The first-level cache.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L1 {
+    /// Bytes.
+    pub bytes: Figure,
+    /// Whether shared memory is taken out of it.
+    pub shared_with_lds: bool,
+    /// Bytes of a line, which has one tag.
+    pub line_bytes: Figure,
+    /// Bytes that are fetched at once.
+    pub sector_bytes: Figure,
+    /// Cycles until a hit's value is there.
+    pub latency: Figure,
+    /// Cycles that an access keeps the pipe at least.
+    pub access_cycles: Figure,
+    /// Cycles for each line that a load touches.
+    pub line_cycles: Figure,
+    /// Bytes that go to the registers in a cycle.
+    pub bytes_per_cycle: Figure,
+    /// Cycles for each line that a store touches.
+    pub store_line_cycles: Figure,
+    /// Cycles for each sector that a store touches.
+    pub store_sector_cycles: Figure,
+    /// Whether shared memory and the cache share one pipe.
+    pub one_pipe_with_lds: bool,
+    /// Cycles of a constant's load for each different address; uniform ones count as computation's operands.
+    pub constant_cycles: Figure,
+    /// Cycles until a constant is there.
+    pub constant_latency: Figure,
+}
+
+/// The second-level cache.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L2 {
+    /// Bytes of all, that one address can use.
+    pub bytes: Figure,
+    /// Separate caches: blocks are dealt out to them in turn.
+    pub parts: Figure,
+    /// Cycles until a hit's value is there.
+    pub latency: Figure,
+    /// Bytes that one unit gets in a cycle, at most.
+    pub unit_bytes_per_cycle: Figure,
+    /// Bytes that one unit can write in a cycle, at most.
+    pub unit_write_bytes_per_cycle: Figure,
+    /// Bytes that all units together read in a cycle.
+    pub bytes_per_cycle: Figure,
+    /// Bytes that all units together write in a cycle, in whole sectors.
+    pub write_bytes_per_cycle: Figure,
+    /// Bytes of the sector that a write of only a part of it counts as.
+    pub partial_write_bytes: Figure,
+}
+
+/// A cache in front of the memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryCache {
+    /// Bytes.
+    pub bytes: Figure,
+    /// Cycles until a hit's value is there.
+    pub latency: Figure,
+    /// Bytes a second.
+    pub bytes_per_second: Figure,
+}
+
+/// The memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dram {
+    /// Cycles until a value is there.
+    pub latency: Figure,
+    /// Bytes a second of reads.
+    pub read_bytes_per_second: Figure,
+    /// Bytes a second of writes.
+    pub write_bytes_per_second: Figure,
+    /// Bytes that are moved at once: less costs as much.
+    pub access_bytes: Figure,
+    /// How many times longer an access takes whose neighbours are not wanted.
+    pub scattered_factor: Figure,
+    /// Bytes that are read to complete a sector that was written in part.
+    pub fill_bytes: Figure,
+}
+
+/// Atomics on global memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Atomics {
+    /// Cycles from one wave's operation on an address to the next one's, whole device.
+    pub same_address_cycles: Figure,
+    /// Cycles that each further lane of a wave on one address adds, whole device.
+    pub same_address_lane_cycles: Figure,
+    /// The same two for floating point.
+    pub float_same_address_cycles: Figure,
+    /// Each further lane.
+    pub float_same_address_lane_cycles: Figure,
+    /// Sectors' operations that the whole device does in a cycle.
+    pub sectors_per_cycle: Figure,
+    /// Lanes' operations that the whole device does in a cycle.
+    pub lanes_per_cycle: Figure,
+    /// Cycles that a wave's atomic keeps its unit's pipe, for each lane.
+    pub lane_cycles: Figure,
+    /// Cycles until the old value is there.
+    pub latency: Figure,
+}
+
+/// Starting.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Seconds between two events around an empty kernel.
+    pub launch_seconds: Figure,
+    /// Cycles from a block's dispatch to its first instruction.
+    pub block_cycles: Figure,
+    /// Cycles between two blocks' starts on one unit, for each wave.
+    pub wave_cycles: Figure,
+    /// Blocks that the device starts in a cycle.
+    pub blocks_per_cycle: Figure,
+}
+
+/// The tables that ship with the crate.
+const TABLES: [(&str, &str); 1] = [("h200", include_str!("../devices/h200.toml"))];
+
+/// A device that is not there, or a table that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// No such table.
+    #[error("no forecast for \"{name}\": the devices are {}", known().join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// A table is not well formed.
+    #[error("the table of {name}: {message}")]
+    Table {
+        /// The device.
+        name: String,
+        /// What is wrong, with its line.
+        message: String,
+    },
+}
+
+/// Names of the devices.
+pub fn known() -> Vec<&'static str> {
+    TABLES.iter().map(|(name, _)| *name).collect()
+}
+
+impl Device {
+    /// The table of `name`, in any case of letters.
+    pub fn named(name: &str) -> Result<Self, DeviceError> {
+        let wanted = name.to_lowercase();
+        let (name, text) = TABLES
+            .iter()
+            .find(|(known, _)| *known == wanted)
+            .ok_or_else(|| DeviceError::Unknown { name: name.to_owned() })?;
+        Self::from_table(name, text)
+    }
+
+    /// Reads a table.
+    pub fn from_table(name: &str, text: &str) -> Result<Self, DeviceError> {
+        toml::from_str(text).map_err(|error| DeviceError::Table { name: name.to_owned(), message: error.to_string() })
+    }
+
+    /// What a kind of computation costs.
+    pub fn cost(&self, class: Class) -> Option<&Cost> {
+        self.class.get(&format!("{class:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_well_formed() {
+        for name in known() {
+            let device = Device::named(name).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(device.name, name);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! From a traced launch to a time and what it is made of.
+
+use crate::code::{Code, OpKind};
+use crate::device::Device;
+use crate::grid_cache::{self, Movement};
+use crate::machine::{Outcome, RESOURCES, Replay, Resource};
+use crate::schedule::{self, Uncosted};
+use crate::sites::{self, Sites};
+use crate::trace::Launch;
+use crate::waves::{self, BlockWork, Geometry, Space};
+
+/// What code generation says about a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statics {
+    /// Registers of a work-item, vector and accumulation registers together.
+    pub registers: u32,
+    /// Bytes of static shared memory.
+    pub lds_bytes: u32,
+}
+
+/// A launch's forecast.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    /// Seconds of one launch.
+    pub seconds: f64,
+    /// What limits it; none where waiting does.
+    pub bound: Option<Resource>,
+    /// Share of the time that each resource is busy.
+    pub busy: Vec<(Resource, f64)>,
+    /// Blocks on a unit at once.
+    pub resident: u64,
+    /// What limits those.
+    pub limit: Limit,
+    /// Bytes read from and written to the memory.
+    pub memory_bytes: f64,
+    /// The replay.
+    pub outcome: Outcome,
+}
+
+/// What limits the blocks on a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Waves.
+    Waves,
+    /// Blocks.
+    Blocks,
+    /// Registers.
+    Registers,
+    /// Shared memory.
+    Lds,
+    /// The grid has no more.
+    Grid,
+}
+
+/// Operations that are replayed at most.
+const BUDGET: u64 = 1_500_000;
+
+/// Forecasts a launch.
+pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device) -> Result<Forecast, Uncosted> {
+    let geometry = Geometry::of(device);
+    let mut works: Vec<BlockWork> =
+        launch.blocks.iter().map(|block| waves::of_block(code, launch, block, geometry)).collect();
+    works.sort_by_key(|work| work.number);
+    let sites = Sites::of(code);
+    let motions = sites::motions(&sites, launch, &works);
+    let mut shared = vec![false; sites.count];
+    let mut runs = vec![false; code.blocks.len()];
+    for work in &works {
+        for (site, access) in sites::accesses(&sites, work) {
+            shared[site as usize] |= access.space == Space::Shared;
+        }
+        for step in work.waves.iter().flat_map(|wave| &wave.steps) {
+            runs[step.block as usize] = true;
+        }
+    }
+    let program = schedule::plan(code, device, &sites, &|site| shared[site as usize], &|block| runs[block as usize])?;
+    let grid: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
+    let (resident, limit) = occupancy(device, launch, statics, grid);
+    let together = resident * *device.units.count as u64;
+    let traffic = grid_cache::pass(device, &sites, launch, &works, &motions, together);
+    let l1_bytes = if device.l1.shared_with_lds {
+        let lds = (statics.lds_bytes + launch.dynamic_lds_bytes) as f64 + *device.units.lds_reserved_bytes;
+        (*device.l1.bytes - lds * resident as f64).max(16384.0)
+    } else {
+        *device.l1.bytes
+    };
+    let replay = Replay {
+        device,
+        program: &program,
+        sites: &sites,
+        works: &works,
+        movement: Movement { geometry, motions: &motions, launch },
+        traffic: &traffic,
+        grid,
+        resident,
+        l1_bytes,
+        budget: BUDGET,
+    };
+    let outcome = replay.run();
+    let seconds = outcome.cycles / *device.units.clock_hz + *device.start.launch_seconds;
+    let busy: Vec<(Resource, f64)> = RESOURCES.into_iter().zip(outcome.busy).collect();
+    let most = busy.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
+    let bound = most.filter(|(_, share)| *share >= 0.6).map(|(resource, _)| resource);
+    let memory_bytes = traffic.read_bytes + traffic.written_bytes;
+    Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, outcome })
+}
+
+/// Blocks that a unit holds at once, and why not more.
+fn occupancy(device: &Device, launch: &Launch, statics: Statics, grid: u64) -> (u64, Limit) {
+    let units = &device.units;
+    let items: u64 = launch.block.iter().map(|&extent| u64::from(extent)).product();
+    let waves = items.div_ceil(u64::from(device.wave)).max(1);
+    let granule = *units.register_granule as u64;
+    let registers = u64::from(statics.registers.max(1)).div_ceil(granule) * granule;
+    let per_partition = (*units.registers as u64 / registers).max(1);
+    let by_registers = per_partition * *units.partitions as u64 / waves;
+    let lds = u64::from(statics.lds_bytes + launch.dynamic_lds_bytes);
+    let mut limits = vec![
+        (*units.waves as u64 / waves, Limit::Waves),
+        (*units.blocks as u64, Limit::Blocks),
+        (by_registers, Limit::Registers),
+        (grid.div_ceil(*units.count as u64), Limit::Grid),
+    ];
+    if lds > 0 {
+        limits.push((*units.lds_bytes as u64 / (lds + *units.lds_reserved_bytes as u64), Limit::Lds));
+    }
+    let (blocks, limit) = limits.into_iter().min_by_key(|(blocks, _)| *blocks).unwrap_or((1, Limit::Blocks));
+    (blocks.max(1), limit)
+}
+
+/// Whether a kernel has anything that a forecast is made of.
+pub fn has_accesses(code: &Code) -> bool {
+    code.blocks.iter().flat_map(|block| &block.ops).any(|op| !matches!(op.kind, OpKind::Free))
+}

@@ -1,0 +1,447 @@
+//! What the whole grid reads from and writes to the memory, through the second-level cache.
+//!
+//! The requests of the sampled blocks stand for those of all others, moved as [`crate::sites`] says. All blocks are passed through
+//! a model of the cache in the order in which they run: those that are on the device together are interleaved. So that this is
+//! quick, only a part of the lines is followed, chosen by a hash, with the cache smaller by as much.
+
+use crate::device::Device;
+use crate::sites::{Motion, SiteId, SiteKind, Sites, accesses, coordinates};
+use crate::trace::{Launch, RegionKind};
+use crate::waves::{BlockWork, Geometry, Space};
+
+/// A site's way through the caches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// Sectors asked of the second-level cache.
+    pub requests: f64,
+    /// Those that it did not have.
+    pub misses: f64,
+    /// Those that the memory-side cache did not have either.
+    pub memory_misses: f64,
+}
+
+/// What the grid moves.
+#[derive(Clone, Debug, Default)]
+pub struct GridTraffic {
+    /// By site.
+    pub sites: Vec<Traffic>,
+    /// Bytes read from the memory.
+    pub read_bytes: f64,
+    /// Bytes read from the memory at places whose neighbours were not read meanwhile.
+    pub scattered_read_bytes: f64,
+    /// Bytes written to it while the grid ran.
+    pub written_bytes: f64,
+    /// Sectors that were written in part when they left the cache.
+    pub partial_sectors: f64,
+    /// Bytes that went between the second-level cache and the memory-side cache.
+    pub beyond_bytes: f64,
+}
+
+/// A request of a sampled block.
+#[derive(Clone, Copy)]
+struct Request {
+    site: SiteId,
+    sector: u64,
+    /// Words written; 0 for reads.
+    words: u8,
+}
+
+/// At most so many requests are looked at.
+const LOOKED_AT: f64 = 1.2e7;
+/// At most so many are followed.
+const FOLLOWED: f64 = 6e5;
+/// Blocks that are on the device together take turns so often.
+const TURNS: usize = 12;
+const WAYS: usize = 16;
+
+/// Passes the grid through the caches. `together` blocks are on the device at once.
+pub fn pass(
+    device: &Device,
+    sites: &Sites,
+    launch: &Launch,
+    works: &[BlockWork],
+    motions: &[Motion],
+    together: u64,
+) -> GridTraffic {
+    let geometry = Geometry::of(device);
+    let l1_lines = first_level_lines(device, together);
+    let samples: Vec<(u64, Vec<Request>)> =
+        works.iter().map(|work| (work.number, requests(sites, work, geometry, l1_lines))).collect();
+    let numbers: Vec<u64> = works.iter().map(|work| work.number).collect();
+    let mean = samples.iter().map(|(_, requests)| requests.len() as f64).sum::<f64>() / samples.len().max(1) as f64;
+    let mut traffic = GridTraffic { sites: vec![Traffic::default(); sites.count], ..GridTraffic::default() };
+    let grid: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
+    if mean == 0.0 || grid == 0 {
+        return traffic;
+    }
+    let passed = ((LOOKED_AT / mean) as u64).clamp(together.min(grid), grid);
+    let parts = (*device.l2.parts as u64).max(1);
+    let line_bytes = *device.l1.line_bytes;
+    let lines_of = |bytes: f64| bytes / line_bytes;
+    let mut shift = 0;
+    while passed as f64 * mean / f64::from(1u32 << shift) > FOLLOWED
+        && lines_of(*device.l2.bytes / parts as f64) / f64::from(2u32 << shift) >= 64.0 * WAYS as f64
+    {
+        shift += 1;
+    }
+    let scale = f64::from(1u32 << shift);
+    let mut caches: Vec<Cache> =
+        (0..parts).map(|_| Cache::new(lines_of(*device.l2.bytes / parts as f64) / scale)).collect();
+    let mut memory_cache = device.memory_cache.as_ref().map(|cache| Cache::new(lines_of(*cache.bytes) / scale));
+    let model = Model { movement: Movement { geometry, motions, launch }, scale, kept: scale as u64 - 1 };
+
+    let mut deltas: Vec<Vec<i64>> = Vec::new();
+    let mut start = 0;
+    // Rates of the second half stand for what is not passed.
+    let (mut half, mut at_half) = (0u64, None);
+    while start < passed {
+        let end = (start + together).min(passed);
+        if at_half.is_none() && start * 2 >= passed && start > 0 && passed < grid {
+            half = start;
+            at_half = Some(traffic.clone());
+        }
+        deltas.clear();
+        let chosen: Vec<usize> = (start..end).map(|block| choose(block, &numbers)).collect();
+        for (block, &sample) in (start..end).zip(&chosen) {
+            deltas.push(model.movement.deltas(samples[sample].0, block));
+        }
+        for turn in 0..TURNS {
+            for (place, &sample) in chosen.iter().enumerate() {
+                let block = start + place as u64;
+                let list = &samples[sample].1;
+                let part = list.len() * turn / TURNS..list.len() * (turn + 1) / TURNS;
+                let cache = &mut caches[(block % parts) as usize];
+                for request in &list[part] {
+                    model.look_up(request, block, &deltas[place], cache, memory_cache.as_mut(), &mut traffic);
+                }
+            }
+        }
+        start = end;
+    }
+    if passed < grid {
+        let (from, before) = match at_half {
+            Some(before) => (half, before),
+            None => (0, GridTraffic { sites: vec![Traffic::default(); sites.count], ..GridTraffic::default() }),
+        };
+        let more = (grid - passed) as f64 / (passed - from) as f64;
+        traffic.extend(&before, more);
+    }
+    traffic
+}
+
+impl GridTraffic {
+    /// Adds what came since `before`, `more` times.
+    fn extend(&mut self, before: &Self, more: f64) {
+        let add = |now: &mut f64, then: f64| *now += (*now - then) * more;
+        for (site, then) in self.sites.iter_mut().zip(&before.sites) {
+            add(&mut site.requests, then.requests);
+            add(&mut site.misses, then.misses);
+            add(&mut site.memory_misses, then.memory_misses);
+        }
+        add(&mut self.read_bytes, before.read_bytes);
+        add(&mut self.scattered_read_bytes, before.scattered_read_bytes);
+        add(&mut self.written_bytes, before.written_bytes);
+        add(&mut self.partial_sectors, before.partial_sectors);
+        add(&mut self.beyond_bytes, before.beyond_bytes);
+    }
+}
+
+/// Lines of the first-level cache for each block of a unit.
+fn first_level_lines(device: &Device, together: u64) -> usize {
+    let of_unit = (together as f64 / *device.units.count).max(1.0);
+    ((*device.l1.bytes / *device.l1.line_bytes / of_unit) as usize).max(8)
+}
+
+/// Which of the traced blocks stands for `block`: itself, or any.
+pub fn choose(block: u64, numbers: &[u64]) -> usize {
+    numbers.binary_search(&block).unwrap_or_else(|_| (hash(block) % numbers.len() as u64) as usize)
+}
+
+fn hash(value: u64) -> u64 {
+    let mixed = (value ^ (value >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed ^ (mixed >> 32)
+}
+
+/// What a block asks of the second-level cache: its waves in turns, through its share of the first-level cache.
+fn requests(sites: &Sites, work: &BlockWork, geometry: Geometry, l1_lines: usize) -> Vec<Request> {
+    // By the number of the wave's access, so that waves advance together.
+    let mut order: Vec<(u32, SiteId, &crate::waves::Access)> = Vec::new();
+    let mut counts: Vec<u32> = Vec::new();
+    let mut wave_of = Vec::new();
+    for (number, wave) in work.waves.iter().enumerate() {
+        if let Some(step) = wave.steps.first() {
+            wave_of.push((step.access, number));
+        }
+    }
+    counts.resize(work.waves.len(), 0);
+    for (site, access) in accesses(sites, work) {
+        let index = (std::ptr::from_ref(access) as usize - work.accesses.as_ptr() as usize)
+            / size_of::<crate::waves::Access>();
+        let wave = wave_of.partition_point(|(first, _)| *first as usize <= index).saturating_sub(1);
+        let wave = wave_of.get(wave).map_or(0, |(_, number)| *number);
+        order.push((counts[wave], site, access));
+        counts[wave] += 1;
+    }
+    order.sort_by_key(|(turn, _, _)| *turn);
+    let mut l1 = SmallCache::new(l1_lines);
+    let mut list = Vec::new();
+    let words = (1u64 << geometry.sector_shift) / 4;
+    for (_, site, access) in order {
+        if !matches!(access.space, Space::Global | Space::Scratch) {
+            continue;
+        }
+        let kind = sites.kinds[site as usize];
+        let sectors = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
+        let written = (u64::from(access.lanes) * words / u64::from(access.sectors.max(1)))
+            .min(words * u64::from(access.ideal) / u64::from(access.sectors.max(1)))
+            .clamp(1, words) as u8;
+        for &sector in sectors {
+            if kind == SiteKind::Store {
+                list.push(Request { site, sector, words: written });
+            } else if kind == SiteKind::Atomic || !l1.has(sector, geometry.line_shift) {
+                list.push(Request { site, sector, words: 0 });
+            }
+        }
+    }
+    list
+}
+
+/// How blocks that were not traced touch memory: as a traced one, moved.
+pub struct Movement<'a> {
+    /// Sectors and lines.
+    pub geometry: Geometry,
+    /// Of each site.
+    pub motions: &'a [Motion],
+    /// The grid and where its arrays lie.
+    pub launch: &'a Launch,
+}
+
+struct Model<'a> {
+    movement: Movement<'a>,
+    scale: f64,
+    kept: u64,
+}
+
+impl Movement<'_> {
+    /// By how many bytes each site moves from one block to another.
+    pub fn deltas(&self, from: u64, to: u64) -> Vec<i64> {
+        let (a, b) = (coordinates(from, self.launch.grid), coordinates(to, self.launch.grid));
+        self.motions
+            .iter()
+            .map(|motion| match motion {
+                Motion::Steps { bytes, .. } => (0..3).map(|axis| bytes[axis] * (b[axis] - a[axis])).sum(),
+                Motion::Scattered { .. } => i64::from(from != to),
+            })
+            .collect()
+    }
+
+    /// The sector that `block` touches where the traced one touched `sector`; `delta` is the site's.
+    pub fn sector(&self, site: SiteId, sector: u64, block: u64, delta: i64) -> u64 {
+        if delta == 0 {
+            return sector;
+        }
+        let shift = self.geometry.sector_shift;
+        match self.motions[site as usize] {
+            Motion::Steps { exact, .. } => {
+                let moved = ((sector << shift) as i64).wrapping_add(delta) as u64;
+                if exact { moved >> shift } else { self.wrapped(sector << shift, moved) >> shift }
+            }
+            Motion::Scattered { low, high } => {
+                // Sectors of one line stay together.
+                let line = sector >> self.geometry.line_shift;
+                let lines = ((high >> shift) >> self.geometry.line_shift)
+                    .saturating_sub((low >> shift) >> self.geometry.line_shift)
+                    + 1;
+                let anywhere = hash(line ^ hash(block)) % lines + ((low >> shift) >> self.geometry.line_shift);
+                anywhere << self.geometry.line_shift | sector & ((1 << self.geometry.line_shift) - 1)
+            }
+        }
+    }
+
+    /// Keeps an address in the allocation that it came from.
+    fn wrapped(&self, original: u64, moved: u64) -> u64 {
+        let place = self.launch.regions.partition_point(|region| region.end <= original);
+        match self.launch.regions.get(place) {
+            Some(region) if region.begin <= original && region.kind == RegionKind::Global => {
+                let length = (region.end - region.begin) as i64;
+                region.begin + (moved as i64).wrapping_sub(region.begin as i64).rem_euclid(length) as u64
+            }
+            _ => moved,
+        }
+    }
+}
+
+impl Model<'_> {
+    fn look_up(
+        &self,
+        request: &Request,
+        block: u64,
+        deltas: &[i64],
+        cache: &mut Cache,
+        memory_cache: Option<&mut Cache>,
+        traffic: &mut GridTraffic,
+    ) {
+        let geometry = self.movement.geometry;
+        let sector = self.movement.sector(request.site, request.sector, block, deltas[request.site as usize]);
+        let line = sector >> geometry.line_shift;
+        let mixed = hash(line);
+        if mixed & self.kept != 0 {
+            return;
+        }
+        let sector_bytes = f64::from(1u32 << geometry.sector_shift);
+        let in_line = (sector & ((1 << geometry.line_shift) - 1)) as u8;
+        let site = &mut traffic.sites[request.site as usize];
+        site.requests += self.scale;
+        let outcome = cache.access(line, mixed >> 20, in_line, request.words, sector_bytes as u32 / 4);
+        let beyond = f64::from(outcome.written) * sector_bytes;
+        traffic.beyond_bytes += beyond * self.scale;
+        if !outcome.hit {
+            site.misses += self.scale;
+            traffic.beyond_bytes += sector_bytes * self.scale;
+        }
+        match memory_cache {
+            None => {
+                traffic.written_bytes += beyond * self.scale;
+                traffic.partial_sectors += f64::from(outcome.partial) * self.scale;
+                if !outcome.hit {
+                    site.memory_misses += self.scale;
+                    traffic.read_bytes += sector_bytes * self.scale;
+                }
+                traffic.scattered_read_bytes += f64::from(outcome.lonely) * sector_bytes * self.scale;
+            }
+            Some(memory_cache) => {
+                if !outcome.hit && request.words == 0 {
+                    let further = memory_cache.access(line, mixed >> 20, in_line, 0, 8);
+                    if !further.hit {
+                        site.memory_misses += self.scale;
+                        traffic.read_bytes += sector_bytes * self.scale;
+                    }
+                }
+                if outcome.written > 0 {
+                    let further = memory_cache.access(line, mixed >> 20, in_line, 1, 1);
+                    traffic.written_bytes += f64::from(further.written) * sector_bytes * self.scale;
+                }
+                traffic.partial_sectors += f64::from(outcome.partial) * self.scale;
+            }
+        }
+    }
+}
+
+/// A cache with the lines that were used longest ago leaving first.
+struct Cache {
+    sets: usize,
+    entries: Vec<Entry>,
+    now: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    line: u64,
+    used: u32,
+    valid: u8,
+    /// Sectors that were read from memory.
+    read: u8,
+    /// Words written of each sector.
+    words: [u8; 4],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Outcome {
+    hit: bool,
+    /// Sectors that left, changed.
+    written: u32,
+    /// Of these, those that were changed in part and were not there before.
+    partial: u32,
+    /// Sectors read alone in their line, of the line that left.
+    lonely: u32,
+}
+
+impl Cache {
+    fn new(lines: f64) -> Self {
+        let sets = ((lines / WAYS as f64) as usize).max(1);
+        let empty = Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4] };
+        Self { sets, entries: vec![empty; sets * WAYS], now: 0 }
+    }
+
+    fn access(&mut self, line: u64, mixed: u64, sector: u8, words: u8, whole: u32) -> Outcome {
+        self.now += 1;
+        let set = (mixed % self.sets as u64) as usize * WAYS;
+        let ways = &mut self.entries[set..set + WAYS];
+        let mut outcome = Outcome::default();
+        let place = match ways.iter().position(|entry| entry.line == line) {
+            Some(place) => place,
+            None => {
+                let (place, oldest) = ways
+                    .iter()
+                    .enumerate()
+                    .min_by_key(|(_, entry)| if entry.line == u64::MAX { 0 } else { entry.used })
+                    .map_or((0, ways[0]), |(place, entry)| (place, *entry));
+                for sector in 0..4 {
+                    if oldest.words[sector] > 0 {
+                        outcome.written += 1;
+                        let was_read = oldest.read >> sector & 1 != 0;
+                        outcome.partial += u32::from(u32::from(oldest.words[sector]) < whole && !was_read);
+                    }
+                }
+                if oldest.read.count_ones() == 1 {
+                    outcome.lonely = 1;
+                }
+                ways[place] = Entry { line, used: 0, valid: 0, read: 0, words: [0; 4] };
+                place
+            }
+        };
+        let entry = &mut ways[place];
+        entry.used = self.now;
+        let bit = 1u8 << (sector & 3);
+        if words > 0 {
+            outcome.hit = true;
+            let count = &mut entry.words[usize::from(sector & 3)];
+            *count = count.saturating_add(words);
+            if u32::from(*count) >= whole {
+                entry.valid |= bit;
+            }
+        } else {
+            outcome.hit = entry.valid & bit != 0;
+            if !outcome.hit {
+                entry.read |= bit;
+            }
+            entry.valid |= bit;
+        }
+        outcome
+    }
+}
+
+/// A first-level cache's share: whole lines by age, few of them.
+struct SmallCache {
+    sets: usize,
+    lines: Vec<(u64, u8, u32)>,
+    now: u32,
+}
+
+const SMALL_WAYS: usize = 8;
+
+impl SmallCache {
+    fn new(lines: usize) -> Self {
+        let sets = (lines / SMALL_WAYS).max(1);
+        Self { sets, lines: vec![(u64::MAX, 0, 0); sets * SMALL_WAYS], now: 0 }
+    }
+
+    fn has(&mut self, sector: u64, line_shift: u32) -> bool {
+        self.now += 1;
+        let line = sector >> line_shift;
+        let bit = 1u8 << (sector & ((1 << line_shift) - 1));
+        let set = (hash(line) % self.sets as u64) as usize * SMALL_WAYS;
+        let ways = &mut self.lines[set..set + SMALL_WAYS];
+        if let Some(entry) = ways.iter_mut().find(|entry| entry.0 == line) {
+            entry.2 = self.now;
+            let hit = entry.1 & bit != 0;
+            entry.1 |= bit;
+            return hit;
+        }
+        if let Some(oldest) = ways.iter_mut().min_by_key(|entry| entry.2) {
+            *oldest = (line, bit, self.now);
+        }
+        false
+    }
+}

@@ -1,0 +1,325 @@
+//! The code as a device issues it: operations with their costs, in the order that its compiler would give them.
+//!
+//! LLVM's text is not scheduled: a load stands next to its use. Compilers for GPUs move loads ahead, so that a wave has several
+//! under way. A list scheduler does the same here: of all operations that could come next, the one on the longest way to the
+//! block's end.
+
+use crate::code::{Block, Class, Code, Op, OpKind, Value};
+use crate::device::{Cost, Device, Pipe};
+use crate::sites::{SiteKind, Sites, site_kind};
+
+/// The code of a module for one device.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// By code block.
+    pub blocks: Vec<Planned>,
+    /// Values of all functions.
+    pub values: usize,
+    /// User's lines that operations belong to; operations name them by place. Line 0 comes first.
+    pub lines: Vec<u32>,
+}
+
+/// A code block.
+#[derive(Clone, Debug, Default)]
+pub struct Planned {
+    /// In the order of issue.
+    pub ops: Vec<PlannedOp>,
+    /// Values that take the place of others, by the block that control comes from.
+    pub phis: Vec<(u32, Vec<(u32, u32)>)>,
+    /// Instructions that a wave issues.
+    pub instructions: f32,
+}
+
+/// An operation with its costs.
+#[derive(Clone, Debug)]
+pub struct PlannedOp {
+    /// What has to be ready.
+    pub uses: Vec<u32>,
+    /// What becomes ready; `u32::MAX` where nothing does.
+    pub value: u32,
+    /// What it does.
+    pub work: Work,
+    /// Cycles until the result is ready, for computations.
+    pub latency: f32,
+    /// Place of its line in [`Program::lines`].
+    pub line: u32,
+}
+
+/// What an operation does with the units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Work {
+    /// Nothing.
+    Free,
+    /// Keeps a pipe for so many cycles and issues so many instructions.
+    Compute {
+        /// The pipe.
+        pipe: Pipe,
+        /// Cycles.
+        cycles: f32,
+        /// Instructions.
+        instructions: f32,
+    },
+    /// Scalar work: a unit of its own.
+    Scalar {
+        /// Instructions.
+        instructions: f32,
+    },
+    /// Accesses memory: the number of the access in its code block, in the order of the text.
+    Access {
+        /// Its number.
+        number: u32,
+        /// What it does.
+        kind: SiteKind,
+        /// Whether the value is waited for.
+        returns: bool,
+        /// Whether it is floating point (atomics).
+        float: bool,
+    },
+    /// Waits for the block.
+    Barrier,
+    /// Exchanges in the wave.
+    Shuffle,
+    /// Ends the block.
+    Branch,
+}
+
+/// Something that the device's table has no cost for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no cost is known for {what} on {device} (line {line})")]
+pub struct Uncosted {
+    /// A function's name or a kind of computation.
+    pub what: String,
+    /// The device's title.
+    pub device: String,
+    /// The user's line.
+    pub line: u32,
+}
+
+/// Plans all blocks of `code`. `space_is_shared` tells by site whether it accesses shared memory.
+pub fn plan(
+    code: &Code,
+    device: &Device,
+    sites: &Sites,
+    space_is_shared: &dyn Fn(u32) -> bool,
+    runs: &dyn Fn(u32) -> bool,
+) -> Result<Program, Uncosted> {
+    let mut program = Program { lines: vec![0], ..Program::default() };
+    let mut bases = Vec::with_capacity(code.functions.len());
+    for function in &code.functions {
+        bases.push(program.values as u32);
+        program.values += function.values as usize;
+    }
+    for (number, block) in code.blocks.iter().enumerate() {
+        if !runs(number as u32) {
+            program.blocks.push(Planned::default());
+            continue;
+        }
+        let base = bases[block.function as usize];
+        let planner = Planner { code, device, base, first_site: sites.first(number as u32), space_is_shared };
+        let planned = planner.block(block, &mut program.lines)?;
+        program.blocks.push(planned);
+    }
+    Ok(program)
+}
+
+struct Planner<'a> {
+    code: &'a Code,
+    device: &'a Device,
+    base: u32,
+    first_site: u32,
+    space_is_shared: &'a dyn Fn(u32) -> bool,
+}
+
+impl Planner<'_> {
+    fn block(&self, block: &Block, lines: &mut Vec<u32>) -> Result<Planned, Uncosted> {
+        let mut accesses = 0;
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for op in &block.ops {
+            let number = accesses;
+            accesses += u32::from(site_kind(op.kind).is_some());
+            ops.push(self.op(op, number, lines)?);
+        }
+        let order = self.order(&ops);
+        let mut taken: Vec<Option<PlannedOp>> = ops.into_iter().map(Some).collect();
+        let ops: Vec<PlannedOp> = order.into_iter().filter_map(|at| taken[at].take()).collect();
+        let instructions = ops.iter().map(|op| instructions(op.work)).sum();
+        let phis = block
+            .phis
+            .iter()
+            .map(|phi| {
+                let from = phi.from.iter().map(|&(block, value)| (block, self.base + value)).collect();
+                (self.base + phi.value, from)
+            })
+            .collect();
+        Ok(Planned { ops, phis, instructions })
+    }
+
+    fn op(&self, op: &Op, number: u32, lines: &mut Vec<u32>) -> Result<PlannedOp, Uncosted> {
+        let issue = &self.device.issue;
+        let uncosted = |what: String| Uncosted { what, device: self.device.title.clone(), line: op.line };
+        let compute = |cost: &Cost| {
+            let work = if op.uniform && issue.scalar_unit && cost.pipe == Pipe::Int {
+                Work::Scalar { instructions: cost.instructions as f32 }
+            } else {
+                Work::Compute {
+                    pipe: cost.pipe,
+                    cycles: cost.cycles as f32,
+                    instructions: cost.instructions as f32,
+                }
+            };
+            (work, cost.latency as f32)
+        };
+        let class_cost = |class: Class| self.device.cost(class).ok_or_else(|| uncosted(format!("{class:?}")));
+        let (work, latency) = match op.kind {
+            OpKind::Free | OpKind::Fence => (Work::Free, 0.0),
+            OpKind::Compute(class) => compute(class_cost(class)?),
+            OpKind::Call(name) => {
+                let name = self.code.names.get(name as usize).map_or("", String::as_str);
+                compute(self.device.function.get(name).ok_or_else(|| uncosted(format!("\"{name}\"")))?)
+            }
+            OpKind::Load { .. } | OpKind::Store { .. } | OpKind::Atomic { .. } => {
+                let kind = site_kind(op.kind).unwrap_or(SiteKind::Load);
+                let (returns, float) = match op.kind {
+                    OpKind::Atomic { returns, float, .. } => (returns, float),
+                    _ => (kind == SiteKind::Load, false),
+                };
+                (Work::Access { number, kind, returns, float }, 0.0)
+            }
+            OpKind::Barrier => (Work::Barrier, 0.0),
+            OpKind::Shuffle => (Work::Shuffle, *issue.shuffle_latency as f32),
+            OpKind::Vote => {
+                (Work::Compute { pipe: Pipe::Int, cycles: 1.0, instructions: 1.0 }, *issue.shuffle_latency as f32 / 2.0)
+            }
+            OpKind::Branch { conditional } => {
+                (Work::Branch, if conditional { *issue.branch_latency as f32 } else { 0.0 })
+            }
+        };
+        let line = lines.iter().rposition(|&line| line == op.line).unwrap_or_else(|| {
+            lines.push(op.line);
+            lines.len() - 1
+        });
+        Ok(PlannedOp {
+            uses: op.uses.iter().map(|&value| self.base + value).collect(),
+            value: op.value.map_or(u32::MAX, |value: Value| self.base + value),
+            work,
+            latency,
+            line: line as u32,
+        })
+    }
+
+    /// The order of issue.
+    fn order(&self, ops: &[PlannedOp]) -> Vec<usize> {
+        let count = ops.len();
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); count];
+        let mut missing = vec![0u32; count];
+        let made_by: std::collections::HashMap<u32, usize> =
+            ops.iter().enumerate().filter(|(_, op)| op.value != u32::MAX).map(|(at, op)| (op.value, at)).collect();
+        let mut depend = |first: usize, then: usize| {
+            before[first].push(then as u32);
+            missing[then] += 1;
+        };
+        // Accesses of one kind of memory keep their order, except loads among themselves; barriers keep everything.
+        let mut last_write: [Option<usize>; 2] = [None; 2];
+        let mut reads: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+        let mut last_barrier: Option<usize> = None;
+        let mut since_barrier: Vec<usize> = Vec::new();
+        for (at, op) in ops.iter().enumerate() {
+            for value in &op.uses {
+                if let Some(&maker) = made_by.get(value)
+                    && maker < at
+                {
+                    depend(maker, at);
+                }
+            }
+            match op.work {
+                Work::Barrier | Work::Shuffle => {
+                    for &earlier in &since_barrier {
+                        if op.work == Work::Barrier || matches!(ops[earlier].work, Work::Barrier | Work::Shuffle) {
+                            depend(earlier, at);
+                        }
+                    }
+                    if let Some(barrier) = last_barrier {
+                        depend(barrier, at);
+                    }
+                    if op.work == Work::Barrier {
+                        last_barrier = Some(at);
+                        since_barrier.clear();
+                        last_write = [None; 2];
+                        reads = [Vec::new(), Vec::new()];
+                    } else {
+                        since_barrier.push(at);
+                    }
+                }
+                Work::Access { number, kind, .. } => {
+                    let shared = usize::from((self.space_is_shared)(self.first_site + number));
+                    if let Some(barrier) = last_barrier {
+                        depend(barrier, at);
+                    }
+                    if let Some(write) = last_write[shared] {
+                        depend(write, at);
+                    }
+                    if kind == SiteKind::Load {
+                        reads[shared].push(at);
+                    } else {
+                        for &read in &reads[shared] {
+                            depend(read, at);
+                        }
+                        reads[shared].clear();
+                        last_write[shared] = Some(at);
+                    }
+                    since_barrier.push(at);
+                }
+                Work::Branch => {
+                    for earlier in 0..at {
+                        depend(earlier, at);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut height = vec![0f32; count];
+        for at in (0..count).rev() {
+            let own = match ops[at].work {
+                Work::Access { kind: SiteKind::Load, number, .. } => {
+                    if (self.space_is_shared)(self.first_site + number) {
+                        *self.device.lds.latency as f32
+                    } else {
+                        *self.device.l2.latency as f32
+                    }
+                }
+                Work::Access { returns: true, .. } => *self.device.atomics.latency as f32,
+                _ => ops[at].latency,
+            };
+            let after = before[at].iter().map(|&then| height[then as usize]).fold(0.0, f32::max);
+            height[at] = own + after;
+        }
+        let mut ready: Vec<usize> = (0..count).filter(|&at| missing[at] == 0).collect();
+        let mut order = Vec::with_capacity(count);
+        while !ready.is_empty() {
+            let mut best = 0;
+            for candidate in 1..ready.len() {
+                let (one, other) = (ready[candidate], ready[best]);
+                if height[one] > height[other] || height[one] == height[other] && one < other {
+                    best = candidate;
+                }
+            }
+            let at = ready.swap_remove(best);
+            order.push(at);
+            for &then in &before[at] {
+                missing[then as usize] -= 1;
+                if missing[then as usize] == 0 {
+                    ready.push(then as usize);
+                }
+            }
+        }
+        order
+    }
+}
+
+fn instructions(work: Work) -> f32 {
+    match work {
+        Work::Free => 0.0,
+        Work::Compute { instructions, .. } | Work::Scalar { instructions } => instructions,
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,218 @@
+//! Sites: the accesses of the code, each with a number, and how their addresses go on from block to block of the grid.
+
+use crate::code::{Code, OpKind};
+use crate::trace::Launch;
+use crate::waves::{BlockWork, Space};
+
+/// Number of an access of the code.
+pub type SiteId = u32;
+
+/// The accesses of a module.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    /// For each code block the number of its first access.
+    first: Vec<SiteId>,
+    /// What each does.
+    pub kinds: Vec<SiteKind>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteKind {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Both at once, in the second-level cache or in shared memory.
+    Atomic,
+}
+
+impl Sites {
+    /// Numbers the accesses of `code`.
+    pub fn of(code: &Code) -> Self {
+        let mut first = Vec::with_capacity(code.blocks.len());
+        let mut kinds = Vec::new();
+        for block in &code.blocks {
+            first.push(kinds.len() as u32);
+            kinds.extend(block.ops.iter().filter_map(|op| site_kind(op.kind)));
+        }
+        let count = kinds.len();
+        Self { first, kinds, count }
+    }
+
+    /// The number of the first access of a code block; its others follow.
+    pub fn first(&self, block: u32) -> SiteId {
+        self.first.get(block as usize).copied().unwrap_or_default()
+    }
+}
+
+/// What an operation that has an address in the trace does there.
+pub fn site_kind(kind: OpKind) -> Option<SiteKind> {
+    match kind {
+        OpKind::Load { .. } => Some(SiteKind::Load),
+        OpKind::Store { .. } => Some(SiteKind::Store),
+        OpKind::Atomic { .. } => Some(SiteKind::Atomic),
+        _ => None,
+    }
+}
+
+/// Coordinates of a block in its grid.
+pub fn coordinates(number: u64, grid: [u32; 3]) -> [i64; 3] {
+    let (x, y) = (u64::from(grid[0].max(1)), u64::from(grid[1].max(1)));
+    [(number % x) as i64, (number / x % y) as i64, (number / (x * y)) as i64]
+}
+
+/// How the addresses of a site move with the block's coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Motion {
+    /// By so many bytes for each step in x, y, z. `exact` where all samples agree.
+    Steps {
+        /// Bytes in x, y, z.
+        bytes: [i64; 3],
+        /// Whether all samples agree.
+        exact: bool,
+    },
+    /// In no way that the samples show: anywhere between these addresses.
+    Scattered {
+        /// Lowest address seen.
+        low: u64,
+        /// Highest.
+        high: u64,
+    },
+}
+
+/// What the samples show for each site.
+pub fn motions(sites: &Sites, launch: &Launch, works: &[BlockWork]) -> Vec<Motion> {
+    let samples: Vec<Sample> = works.iter().map(|work| Sample::of(sites, launch, work)).collect();
+    (0..sites.count).map(|site| motion(site, &samples)).collect()
+}
+
+/// Addresses of a sampled block.
+struct Sample {
+    at: [i64; 3],
+    /// For each site the addresses of its first executions.
+    addresses: Vec<Vec<u64>>,
+    extremes: Vec<(u64, u64)>,
+}
+
+/// So many executions of a site are compared.
+const COMPARED: usize = 64;
+
+impl Sample {
+    fn of(sites: &Sites, launch: &Launch, work: &BlockWork) -> Self {
+        let mut addresses = vec![Vec::new(); sites.count];
+        let mut extremes = vec![(u64::MAX, 0); sites.count];
+        for (site, access) in accesses(sites, work) {
+            let site = site as usize;
+            if access.space != Space::Global {
+                continue;
+            }
+            let list: &mut Vec<u64> = &mut addresses[site];
+            if list.len() < COMPARED {
+                list.push(access.address);
+            }
+            let extreme = &mut extremes[site];
+            *extreme = (extreme.0.min(access.address), extreme.1.max(access.address));
+        }
+        Self { at: coordinates(work.number, launch.grid), addresses, extremes }
+    }
+}
+
+/// All accesses of a block with their sites, wave by wave.
+pub fn accesses<'a>(
+    sites: &'a Sites,
+    work: &'a BlockWork,
+) -> impl Iterator<Item = (SiteId, &'a crate::waves::Access)> + 'a {
+    work.waves.iter().flat_map(move |wave| {
+        let ends = wave.steps.iter().skip(1).map(|step| step.access);
+        // A wave's accesses end where the next wave's begin; the last step's number is bounded by its code block.
+        wave.steps.iter().zip(ends.map(Some).chain([None])).flat_map(move |(step, end)| {
+            let first = sites.first(step.block);
+            let next = sites.first.get(step.block as usize + 1).copied().unwrap_or(sites.count as u32);
+            let count = end.map_or(next - first, |end| end - step.access);
+            (0..count).filter_map(move |number| {
+                Some((first + number, work.accesses.get((step.access + number) as usize)?))
+            })
+        })
+    })
+}
+
+fn motion(site: usize, samples: &[Sample]) -> Motion {
+    let seen: Vec<&Sample> = samples.iter().filter(|sample| !sample.addresses[site].is_empty()).collect();
+    let low = seen.iter().map(|sample| sample.extremes[site].0).min().unwrap_or_default();
+    let high = seen.iter().map(|sample| sample.extremes[site].1).max().unwrap_or_default();
+    let Some(base) = seen.first() else { return Motion::Scattered { low: 0, high: 0 } };
+    let mut bytes = [0i64; 3];
+    for axis in 0..3 {
+        let neighbour = seen.iter().find_map(|other| {
+            let away = distance(base.at, other.at);
+            (away[axis] != 0 && (0..3).all(|other| other == axis || away[other] == 0))
+                .then_some((*other, away[axis]))
+        });
+        let Some((neighbour, away)) = neighbour else { continue };
+        match step(&base.addresses[site], &neighbour.addresses[site]) {
+            Some(moved) if moved % away == 0 => bytes[axis] = moved / away,
+            _ => return rough(site, &seen, low, high),
+        }
+    }
+    let agrees = |sample: &&&Sample| {
+        let away = distance(base.at, sample.at);
+        let expected: i64 = (0..3).map(|axis| bytes[axis] * away[axis]).sum();
+        step(&base.addresses[site], &sample.addresses[site]) == Some(expected)
+    };
+    let agreeing = seen.iter().filter(agrees).count();
+    if agreeing == seen.len() {
+        return Motion::Steps { bytes, exact: true };
+    }
+    // Neighbours agree and distant blocks do not: an index that wraps, or data that decide.
+    match rough(site, &seen, low, high) {
+        Motion::Scattered { .. } if agreeing >= 2 && seen.len() > 2 && agreeing * 3 >= seen.len() => {
+            Motion::Steps { bytes, exact: false }
+        }
+        other => other,
+    }
+}
+
+fn distance(from: [i64; 3], to: [i64; 3]) -> [i64; 3] {
+    [to[0] - from[0], to[1] - from[1], to[2] - from[2]]
+}
+
+/// By how many bytes nearly all executions moved.
+fn step(from: &[u64], to: &[u64]) -> Option<i64> {
+    let moved = |at: usize| to[at].wrapping_sub(from[at]) as i64;
+    let compared = from.len().min(to.len());
+    let first = moved(compared / 2);
+    let same = (0..compared).filter(|&at| moved(at) == first).count();
+    (same * 10 >= compared * 9).then_some(first)
+}
+
+/// A motion that holds on average: rows of different lengths, one after another.
+fn rough(site: usize, seen: &[&Sample], low: u64, high: u64) -> Motion {
+    let scattered = Motion::Scattered { low, high };
+    // Along x (or the block's only axis with more than one sample) by least squares.
+    let points: Vec<(f64, f64)> =
+        seen.iter().map(|sample| (sample.at[0] as f64, sample.addresses[site][0] as f64 - low as f64)).collect();
+    let count = points.len() as f64;
+    let same_row = seen.iter().all(|sample| sample.at[1..] == seen[0].at[1..]);
+    if !same_row || points.len() < 4 {
+        return scattered;
+    }
+    let (mean_x, mean_y) =
+        points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
+    let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+    for (x, y) in points {
+        xx += (x - mean_x) * (x - mean_x);
+        xy += (x - mean_x) * (y - mean_y);
+        yy += (y - mean_y) * (y - mean_y);
+    }
+    if xx == 0.0 || yy == 0.0 {
+        return scattered;
+    }
+    if xy * xy / (xx * yy) > 0.98 {
+        Motion::Steps { bytes: [(xy / xx).round() as i64, 0, 0], exact: false }
+    } else {
+        scattered
+    }
+}

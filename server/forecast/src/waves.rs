@@ -1,0 +1,342 @@
+//! From the traces of single work-items to what a wave does: its work-items pass the same code together and touch memory
+//! in one access.
+//!
+//! Where they part, those at the earliest code (in reverse post-order) go first, as on the hardware: branches rejoin
+//! where their ways meet, and work-items that left a loop wait for the others behind it.
+
+use crate::code::{BlockId, Code, OpKind};
+use crate::device::Device;
+use crate::trace::{Event, Launch, Region, RegionKind, TracedBlock};
+
+/// What one block of work-items does.
+#[derive(Clone, Debug, Default)]
+pub struct BlockWork {
+    /// Its number in the grid.
+    pub number: u64,
+    /// Its waves.
+    pub waves: Vec<WaveWork>,
+    /// Sectors of the accesses: addresses divided by the sector's size, each access's ascending.
+    pub sectors: Vec<u64>,
+    /// Of the accesses of all waves.
+    pub accesses: Vec<Access>,
+}
+
+/// What a wave does.
+#[derive(Clone, Debug, Default)]
+pub struct WaveWork {
+    /// Code blocks, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A wave passes a code block.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Which.
+    pub block: BlockId,
+    /// The first of its accesses in [`BlockWork::accesses`]; the others follow.
+    pub access: u32,
+    /// How many work-items take part.
+    pub lanes: u8,
+}
+
+/// One access of a wave to memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// What is accessed.
+    pub space: Space,
+    /// Work-items that take part.
+    pub lanes: u8,
+    /// The first in [`BlockWork::sectors`].
+    pub first: u32,
+    /// How many sectors.
+    pub sectors: u16,
+    /// Sectors that the same bytes would need if they lay next to each other.
+    pub ideal: u16,
+    /// Lines of the cache.
+    pub lines: u16,
+    /// Shared memory: passes that the banks need (those without conflicts: `ideal`). Constants: different addresses. Atomics: the most
+    /// work-items on one address.
+    pub passes: u16,
+    /// The first work-item's address.
+    pub address: u64,
+}
+
+/// Kinds of memory, as far as their costs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Global memory.
+    Global,
+    /// Constants.
+    Constant,
+    /// Shared memory.
+    Shared,
+    /// Variables that are no registers, interleaved so that work-items next to each other lie next to each other.
+    Scratch,
+}
+
+/// How a device's accesses are cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    /// Work-items of a wave.
+    pub wave: usize,
+    /// Logarithm of the bytes of a sector.
+    pub sector_shift: u32,
+    /// Logarithm of the sectors of a line.
+    pub line_shift: u32,
+    /// Banks of shared memory.
+    pub banks: u32,
+}
+
+impl Geometry {
+    /// Of a device.
+    pub fn of(device: &Device) -> Self {
+        let sector_shift = (*device.l1.sector_bytes as u64).ilog2();
+        Self {
+            wave: device.wave as usize,
+            sector_shift,
+            line_shift: (*device.l1.line_bytes as u64).ilog2() - sector_shift,
+            banks: *device.lds.banks as u32,
+        }
+    }
+}
+
+/// Puts the waves of a traced block together.
+pub fn of_block(code: &Code, launch: &Launch, traced: &TracedBlock, geometry: Geometry) -> BlockWork {
+    let mut maker = Maker {
+        code,
+        regions: &launch.regions,
+        last_region: 0,
+        geometry,
+        work: BlockWork { number: traced.number, ..BlockWork::default() },
+        scratch: Vec::new(),
+    };
+    for (number, items) in traced.items.chunks(geometry.wave).enumerate() {
+        maker.wave(items, number);
+    }
+    maker.work
+}
+
+struct Maker<'a> {
+    code: &'a Code,
+    regions: &'a [Region],
+    last_region: usize,
+    geometry: Geometry,
+    work: BlockWork,
+    scratch: Vec<u64>,
+}
+
+/// A work-item on its way: its number in the wave, and how far it is in its events.
+struct Lane<'a> {
+    events: &'a [Event],
+    at: usize,
+}
+
+impl Lane<'_> {
+    fn next(&self) -> Option<BlockId> {
+        // Addresses that no operation claims can only be the end of a trace that was cut.
+        self.events.get(self.at).and_then(|event| event.block())
+    }
+}
+
+impl Maker<'_> {
+    fn wave(&mut self, items: &[Vec<Event>], number: usize) {
+        let mut lanes: Vec<Lane> = items.iter().map(|events| Lane { events, at: 0 }).collect();
+        let mut wave = WaveWork::default();
+        let mut group: Vec<u8> = Vec::with_capacity(lanes.len());
+        let mut addresses: Vec<u64> = Vec::with_capacity(lanes.len());
+        loop {
+            group.clear();
+            let mut earliest = BlockId::MAX;
+            for (lane, state) in lanes.iter().enumerate() {
+                let Some(block) = state.next() else { continue };
+                if block < earliest {
+                    earliest = block;
+                    group.clear();
+                }
+                if block == earliest {
+                    group.push(lane as u8);
+                }
+            }
+            if group.is_empty() {
+                break;
+            }
+            let step =
+                Step { block: earliest, access: self.work.accesses.len() as u32, lanes: group.len() as u8 };
+            wave.steps.push(step);
+            for &lane in &group {
+                lanes[usize::from(lane)].at += 1;
+            }
+            let Some(block) = self.code.blocks.get(earliest as usize) else { continue };
+            for op in &block.ops {
+                let (bytes, atomic) = match op.kind {
+                    OpKind::Load { bytes } | OpKind::Store { bytes } => (bytes, false),
+                    OpKind::Atomic { bytes, .. } => (bytes, true),
+                    _ => continue,
+                };
+                addresses.clear();
+                for &lane in &group {
+                    let state = &mut lanes[usize::from(lane)];
+                    if let Some(event) = state.events.get(state.at)
+                        && event.block().is_none()
+                    {
+                        addresses.push(event.address());
+                        state.at += 1;
+                    }
+                }
+                self.access(&addresses, &group, bytes, atomic, number);
+            }
+        }
+        self.work.waves.push(wave);
+    }
+
+    fn region(&mut self, address: u64) -> Option<&Region> {
+        let holds = |region: &Region| region.begin <= address && address < region.end;
+        if !self.regions.get(self.last_region).is_some_and(holds) {
+            let next = self.regions.partition_point(|region| region.end <= address);
+            self.last_region = next;
+        }
+        self.regions.get(self.last_region).filter(|region| holds(region))
+    }
+
+    fn access(&mut self, addresses: &[u64], group: &[u8], bytes: u32, atomic: bool, wave: usize) {
+        let first = self.work.sectors.len() as u32;
+        let mut access = Access {
+            space: Space::Global,
+            lanes: addresses.len() as u8,
+            first,
+            sectors: 0,
+            ideal: 0,
+            lines: 0,
+            passes: 0,
+            address: addresses.first().copied().unwrap_or_default(),
+        };
+        if addresses.is_empty() {
+            self.work.accesses.push(access);
+            return;
+        }
+        let kind = self.region(addresses[0]).map(|region| (region.kind, region.begin));
+        match kind {
+            Some((RegionKind::Shared, _)) => {
+                access.space = Space::Shared;
+                (access.passes, access.ideal) = self.bank_passes(addresses, bytes, atomic);
+                access.sectors = 0;
+            }
+            Some((RegionKind::Constant, _)) => {
+                access.space = Space::Constant;
+                let words = distinct(&mut self.scratch, addresses.iter().copied());
+                access.passes = words as u16;
+                access.ideal = 1;
+            }
+            Some((RegionKind::Scratch { item_bytes }, begin)) => {
+                access.space = Space::Scratch;
+                // Word by word, work-items next to each other.
+                let wave_items = self.geometry.wave as u64;
+                let base = (1 << 46) + (self.work.number * 16 + wave as u64) * item_bytes * wave_items;
+                let interleaved: Vec<u64> = addresses
+                    .iter()
+                    .zip(group)
+                    .map(|(address, &lane)| {
+                        let offset = (address - begin) % item_bytes.max(1);
+                        base + offset / 4 * 4 * wave_items + u64::from(lane) * 4
+                    })
+                    .collect();
+                let words = u64::from(bytes.div_ceil(4).max(1));
+                for address in interleaved {
+                    for word in 0..words {
+                        self.work.sectors.push((address + word * 4 * wave_items) >> self.geometry.sector_shift);
+                    }
+                }
+                self.finish_sectors(&mut access, addresses.len() as u64 * words * 4);
+            }
+            Some((RegionKind::Global, _)) | None => {
+                let shift = self.geometry.sector_shift;
+                for &address in addresses {
+                    let last = (address + u64::from(bytes) - 1) >> shift;
+                    let mut sector = address >> shift;
+                    while sector <= last {
+                        if self.work.sectors.len() == first as usize || self.work.sectors.last() != Some(&sector) {
+                            self.work.sectors.push(sector);
+                        }
+                        sector += 1;
+                    }
+                }
+                self.finish_sectors(&mut access, addresses.len() as u64 * u64::from(bytes));
+                if atomic {
+                    access.passes = most_equal(&mut self.scratch, addresses) as u16;
+                }
+            }
+        }
+        self.work.accesses.push(access);
+    }
+
+    /// Sorts the sectors that were added and counts them.
+    fn finish_sectors(&mut self, access: &mut Access, bytes: u64) {
+        let first = access.first as usize;
+        let added = &mut self.work.sectors[first..];
+        if !added.is_sorted() {
+            added.sort_unstable();
+        }
+        let mut kept = first;
+        for at in first..self.work.sectors.len() {
+            if at == first || self.work.sectors[at] != self.work.sectors[kept - 1] {
+                self.work.sectors[kept] = self.work.sectors[at];
+                kept += 1;
+            }
+        }
+        self.work.sectors.truncate(kept);
+        let line_shift = self.geometry.line_shift;
+        let sectors = &self.work.sectors[first..];
+        access.sectors = sectors.len() as u16;
+        access.lines =
+            sectors.chunk_by(|one, other| one >> line_shift == other >> line_shift).count() as u16;
+        let ideal = bytes.div_ceil(1 << self.geometry.sector_shift);
+        access.ideal = (ideal as u16).clamp(1, access.sectors.max(1));
+    }
+
+    /// Passes that the banks need for these addresses, and those that they would need without conflicts. Work-items are
+    /// served in groups that could fill all banks once; equal words of one group are served together, except by atomics.
+    fn bank_passes(&mut self, addresses: &[u64], bytes: u32, atomic: bool) -> (u16, u16) {
+        let banks = self.geometry.banks;
+        let words = bytes.div_ceil(4).max(1);
+        let together = ((banks / words).max(1) as usize).min(self.geometry.wave);
+        let (mut passes, mut ideal) = (0u16, 0u16);
+        let mut counts = [0u16; 64];
+        for group in addresses.chunks(together) {
+            self.scratch.clear();
+            for address in group {
+                for word in 0..u64::from(words) {
+                    self.scratch.push((address >> 2) + word);
+                }
+            }
+            if !atomic {
+                self.scratch.sort_unstable();
+                self.scratch.dedup();
+            }
+            counts.fill(0);
+            let mut most = 0;
+            for word in &self.scratch {
+                let count = &mut counts[(word % u64::from(banks)) as usize];
+                *count += 1;
+                most = most.max(*count);
+            }
+            passes += most;
+            ideal += 1;
+        }
+        (passes, ideal)
+    }
+}
+
+fn distinct(scratch: &mut Vec<u64>, values: impl Iterator<Item = u64>) -> usize {
+    scratch.clear();
+    scratch.extend(values);
+    scratch.sort_unstable();
+    scratch.dedup();
+    scratch.len()
+}
+
+fn most_equal(scratch: &mut Vec<u64>, values: &[u64]) -> usize {
+    scratch.clear();
+    scratch.extend_from_slice(values);
+    scratch.sort_unstable();
+    scratch.chunk_by(|one, other| one == other).map(<[u64]>::len).max().unwrap_or_default()
+}
