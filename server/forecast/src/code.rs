@@ -42,6 +42,8 @@ pub struct Block {
     pub phis: Vec<Phi>,
     /// In the order of the text.
     pub ops: Vec<Op>,
+    /// Blocks of the same function that control can go to from here.
+    pub next: Vec<BlockId>,
 }
 
 /// A value that takes another value's place when its block is entered.

@@ -1,6 +1,7 @@
 //! From a traced launch to a time and what it is made of.
 
-use crate::code::{Code, OpKind};
+use crate::account::{self, Line};
+use crate::code::Code;
 use crate::device::Device;
 use crate::grid_cache::{self, Movement};
 use crate::machine::{Outcome, RESOURCES, Replay, Resource};
@@ -33,6 +34,8 @@ pub struct Forecast {
     pub limit: Limit,
     /// Bytes read from and written to the memory.
     pub memory_bytes: f64,
+    /// By the user's lines, most expensive first.
+    pub lines: Vec<Line>,
     /// The replay.
     pub outcome: Outcome,
 }
@@ -102,7 +105,8 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     let most = busy.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
     let bound = most.filter(|(_, share)| *share >= 0.6).map(|(resource, _)| resource);
     let memory_bytes = traffic.read_bytes + traffic.written_bytes;
-    Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, outcome })
+    let lines = account::by_line(code, &sites, &works, &traffic, &outcome, &program.lines, device.wave);
+    Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, lines, outcome })
 }
 
 /// Blocks that a unit holds at once, and why not more.
@@ -126,9 +130,4 @@ fn occupancy(device: &Device, launch: &Launch, statics: Statics, grid: u64) -> (
     }
     let (blocks, limit) = limits.into_iter().min_by_key(|(blocks, _)| *blocks).unwrap_or((1, Limit::Blocks));
     (blocks.max(1), limit)
-}
-
-/// Whether a kernel has anything that a forecast is made of.
-pub fn has_accesses(code: &Code) -> bool {
-    code.blocks.iter().flat_map(|block| &block.ops).any(|op| !matches!(op.kind, OpKind::Free))
 }

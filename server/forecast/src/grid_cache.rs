@@ -176,8 +176,8 @@ fn requests(sites: &Sites, work: &BlockWork, geometry: Geometry, l1_lines: usize
     }
     counts.resize(work.waves.len(), 0);
     for (site, access) in accesses(sites, work) {
-        let index = (std::ptr::from_ref(access) as usize - work.accesses.as_ptr() as usize)
-            / size_of::<crate::waves::Access>();
+        let index =
+            (std::ptr::from_ref(access) as usize - work.accesses.as_ptr() as usize) / size_of::<crate::waves::Access>();
         let wave = wave_of.partition_point(|(first, _)| *first as usize <= index).saturating_sub(1);
         let wave = wave_of.get(wave).map_or(0, |(_, number)| *number);
         order.push((counts[wave], site, access));

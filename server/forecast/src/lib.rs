@@ -4,11 +4,13 @@
 //! ([`code`]) and the figures of a device ([`device`]) give the time that the blocks would take there, line by line.
 //! Knows no lab, no model, no editor.
 
+pub mod account;
 pub mod code;
 pub mod device;
 pub mod forecast;
 pub mod grid_cache;
 pub mod machine;
+pub mod registers;
 pub mod schedule;
 pub mod sites;
 pub mod trace;

@@ -678,9 +678,8 @@ impl<'a> Machine<'a> {
         let replay = self.replay;
         let l1 = &replay.device.l1;
         let (sectors, lines) = (f64::from(access.sectors), f64::from(access.lines));
-        let cycles = (*l1.access_cycles)
-            .max(lines * *l1.line_cycles)
-            .max(sectors * *l1.sector_bytes * self.rates.l1_byte);
+        let cycles =
+            (*l1.access_cycles).max(lines * *l1.line_cycles).max(sectors * *l1.sector_bytes * self.rates.l1_byte);
         let begin = self.l1.take(time, cycles);
         let tags = begin + cycles;
         let mut ready = tags + *l1.latency;

@@ -161,11 +161,7 @@ impl Planner<'_> {
             let work = if op.uniform && issue.scalar_unit && cost.pipe == Pipe::Int {
                 Work::Scalar { instructions: cost.instructions as f32 }
             } else {
-                Work::Compute {
-                    pipe: cost.pipe,
-                    cycles: cost.cycles as f32,
-                    instructions: cost.instructions as f32,
-                }
+                Work::Compute { pipe: cost.pipe, cycles: cost.cycles as f32, instructions: cost.instructions as f32 }
             };
             (work, cost.latency as f32)
         };

@@ -132,9 +132,8 @@ pub fn accesses<'a>(
             let first = sites.first(step.block);
             let next = sites.first.get(step.block as usize + 1).copied().unwrap_or(sites.count as u32);
             let count = end.map_or(next - first, |end| end - step.access);
-            (0..count).filter_map(move |number| {
-                Some((first + number, work.accesses.get((step.access + number) as usize)?))
-            })
+            (0..count)
+                .filter_map(move |number| Some((first + number, work.accesses.get((step.access + number) as usize)?)))
         })
     })
 }
@@ -148,8 +147,7 @@ fn motion(site: usize, samples: &[Sample]) -> Motion {
     for axis in 0..3 {
         let neighbour = seen.iter().find_map(|other| {
             let away = distance(base.at, other.at);
-            (away[axis] != 0 && (0..3).all(|other| other == axis || away[other] == 0))
-                .then_some((*other, away[axis]))
+            (away[axis] != 0 && (0..3).all(|other| other == axis || away[other] == 0)).then_some((*other, away[axis]))
         });
         let Some((neighbour, away)) = neighbour else { continue };
         match step(&base.addresses[site], &neighbour.addresses[site]) {
@@ -199,8 +197,7 @@ fn rough(site: usize, seen: &[&Sample], low: u64, high: u64) -> Motion {
     if !same_row || points.len() < 4 {
         return scattered;
     }
-    let (mean_x, mean_y) =
-        points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
+    let (mean_x, mean_y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
     let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
     for (x, y) in points {
         xx += (x - mean_x) * (x - mean_x);

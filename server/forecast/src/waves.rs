@@ -62,7 +62,7 @@ pub struct Access {
 }
 
 /// Kinds of memory, as far as their costs differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Space {
     /// Global memory.
     Global,
@@ -160,8 +160,7 @@ impl Maker<'_> {
             if group.is_empty() {
                 break;
             }
-            let step =
-                Step { block: earliest, access: self.work.accesses.len() as u32, lanes: group.len() as u8 };
+            let step = Step { block: earliest, access: self.work.accesses.len() as u32, lanes: group.len() as u8 };
             wave.steps.push(step);
             for &lane in &group {
                 lanes[usize::from(lane)].at += 1;
@@ -287,8 +286,7 @@ impl Maker<'_> {
         let line_shift = self.geometry.line_shift;
         let sectors = &self.work.sectors[first..];
         access.sectors = sectors.len() as u16;
-        access.lines =
-            sectors.chunk_by(|one, other| one >> line_shift == other >> line_shift).count() as u16;
+        access.lines = sectors.chunk_by(|one, other| one >> line_shift == other >> line_shift).count() as u16;
         let ideal = bytes.div_ceil(1 << self.geometry.sector_shift);
         access.ideal = (ideal as u16).clamp(1, access.sectors.max(1));
     }
