@@ -131,3 +131,7 @@ fn occupancy(device: &Device, launch: &Launch, statics: Statics, grid: u64) -> (
     let (blocks, limit) = limits.into_iter().min_by_key(|(blocks, _)| *blocks).unwrap_or((1, Limit::Blocks));
     (blocks.max(1), limit)
 }
+
+#[cfg(test)]
+#[path = "forecast_tests.rs"]
+mod tests;

@@ -3,23 +3,25 @@
 //! The most values that are alive at once, with what compilers need besides: addresses, the block's and the work-item's
 //! numbers. Compared with `ptxas -v` (see the tests), it is right within a few registers for most kernels.
 
-use crate::code::{Block, Code, Value};
+use crate::code::{Block, Code, Function, Value};
+use crate::trace::Launch;
 
 /// Registers that every kernel needs besides its values.
 const BESIDES: u32 = 10;
 
-/// Estimates the registers of the kernel whose symbol is given: those of its function and of what is called.
-pub fn estimate(code: &Code, symbol: &str, most: u32) -> u32 {
-    let of = |function: usize| {
-        let function = &code.functions[function];
+/// Estimates the registers of a launch's kernel, from the functions that its work-items passed; at most `most`.
+pub fn estimate(code: &Code, launch: &Launch, most: u32) -> u32 {
+    let mut passed = vec![false; code.functions.len()];
+    for event in launch.blocks.iter().filter_map(|block| block.items.first()).flatten() {
+        if let Some(block) = event.block().and_then(|block| code.blocks.get(block as usize)) {
+            passed[block.function as usize] = true;
+        }
+    }
+    let of = |function: &Function| {
         alive(&code.blocks[function.first as usize..][..function.blocks as usize], function.first, function.values)
     };
-    let kernel = code.functions.iter().position(|function| function.symbol == symbol);
-    let alive = match kernel {
-        Some(kernel) => of(kernel),
-        None => (0..code.functions.len()).map(of).max().unwrap_or_default(),
-    };
-    (alive + BESIDES).clamp(16, most)
+    let functions = code.functions.iter().zip(passed).filter(|(_, passed)| *passed).map(|(function, _)| function);
+    (functions.map(of).max().unwrap_or_default() + BESIDES).clamp(16, most)
 }
 
 /// The most values alive at once in a function. Values of 64 bits count as one: most are addresses that share their upper half or

@@ -107,7 +107,9 @@ pub fn plan(
     let mut bases = Vec::with_capacity(code.functions.len());
     for function in &code.functions {
         bases.push(program.values as u32);
-        program.values += function.values as usize;
+        if (function.first..function.first + function.blocks).any(runs) {
+            program.values += function.values as usize;
+        }
     }
     for (number, block) in code.blocks.iter().enumerate() {
         if !runs(number as u32) {

@@ -1,0 +1,183 @@
+//! Kernels whose time follows from the device's figures.
+
+use crate::code::{Block, Class, Code, Function, Op, OpKind};
+use crate::device::Device;
+use crate::forecast::{Forecast, Statics, forecast};
+use crate::machine::Resource;
+use crate::trace::{Event, Launch, Region, RegionKind, TracedBlock};
+
+const GLOBAL: u64 = 1 << 40;
+const SHARED: u64 = 1 << 20;
+const MIB: u64 = 1 << 20;
+
+fn op(kind: OpKind, value: Option<u32>, uses: &[u32]) -> Op {
+    Op { kind, value, uses: uses.to_vec(), line: 7, uniform: false }
+}
+
+/// A kernel of one code block, which each work-item passes `turns` times.
+struct Kernel {
+    ops: Vec<Op>,
+    turns: u64,
+    /// Address of an access: block, work-item, turn, number of the access.
+    address: fn(u64, u64, u64, u64) -> u64,
+    grid: u32,
+    items: u32,
+    registers: u32,
+}
+
+impl Kernel {
+    fn code(&self) -> Code {
+        let values = self.ops.iter().filter_map(|op| op.value).max().map_or(0, |value| value + 1);
+        let function = Function { symbol: "k".into(), first: 0, blocks: 1, values };
+        let block = Block { ops: self.ops.clone(), ..Block::default() };
+        Code { functions: vec![function], blocks: vec![block], names: vec!["expf".into()] }
+    }
+
+    fn launch(&self) -> Launch {
+        let accesses = self.ops.iter().filter(|op| crate::sites::site_kind(op.kind).is_some()).count() as u64;
+        let grid = u64::from(self.grid);
+        let numbers = [0, 1, grid / 2, grid / 2 + 1, grid - 1];
+        let traced = |number: u64| TracedBlock {
+            number,
+            items: (0..u64::from(self.items))
+                .map(|item| {
+                    (0..self.turns)
+                        .flat_map(|turn| {
+                            std::iter::once(Event::enter(0)).chain(
+                                (0..accesses).map(move |access| Event((self.address)(number, item, turn, access))),
+                            )
+                        })
+                        .collect()
+                })
+                .collect(),
+        };
+        let region = |begin, kind| Region { begin, end: begin + 4096 * MIB, kind };
+        Launch {
+            kernel: "k".into(),
+            grid: [self.grid, 1, 1],
+            block: [self.items, 1, 1],
+            blocks: numbers.into_iter().map(traced).collect(),
+            regions: vec![
+                Region { begin: SHARED, end: 2 * SHARED, kind: RegionKind::Shared },
+                region(GLOBAL, RegionKind::Global),
+            ],
+            ..Launch::default()
+        }
+    }
+
+    fn forecast(&self, device: &Device) -> Forecast {
+        let statics = Statics { registers: self.registers, lds_bytes: 0 };
+        forecast(&self.code(), &self.launch(), statics, device).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+fn device() -> Device {
+    Device::named("h200").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn assert_near(what: &str, value: f64, expected: f64, factor: f64) {
+    assert!(
+        value < expected * factor && value > expected / factor,
+        "{what}: {value:.3e}, expected {expected:.3e} within a factor of {factor}"
+    );
+}
+
+fn copy(bytes: u32, stride: u64) -> Kernel {
+    // 64 Mi floats are read and written in any case.
+    let grid = (64 * MIB / 4 / (256 * u64::from(bytes / 4))) as u32;
+    let address: fn(u64, u64, u64, u64) -> u64 = match (bytes, stride) {
+        (4, 1) => |block, item, _, access| GLOBAL + access * 1024 * MIB + (block * 256 + item) * 4,
+        (16, 1) => |block, item, _, access| GLOBAL + access * 1024 * MIB + (block * 256 + item) * 16,
+        _ => |block, item, _, access| GLOBAL + access * 2048 * MIB + (block * 256 + item) * 128,
+    };
+    let ops = vec![op(OpKind::Load { bytes }, Some(0), &[]), op(OpKind::Store { bytes }, None, &[0])];
+    Kernel { ops, turns: 1, address, grid, items: 256, registers: 16 }
+}
+
+#[test]
+fn a_copy_takes_what_the_memory_takes() {
+    let device = device();
+    let forecast = copy(16, 1).forecast(&device);
+    let expected = 64.0 * MIB as f64 / *device.dram.read_bytes_per_second
+        + 64.0 * MIB as f64 / *device.dram.write_bytes_per_second * 0.55
+        + *device.start.launch_seconds;
+    assert_near("seconds", forecast.seconds, expected, 1.35);
+    assert_eq!(forecast.bound, Some(Resource::Dram));
+    assert_near("bytes", forecast.memory_bytes, 100.0 * MIB as f64, 1.35);
+}
+
+#[test]
+fn a_strided_copy_moves_whole_sectors() {
+    let device = device();
+    let (near, far) = (copy(4, 1).forecast(&device), copy(4, 32).forecast(&device));
+    assert!(far.seconds > 4.0 * near.seconds, "{} against {}", far.seconds, near.seconds);
+    let access = &far.lines[0].accesses[0];
+    assert_eq!((access.sectors, access.ideal_sectors), (32.0, 4.0));
+}
+
+#[test]
+fn arithmetic_runs_at_its_pipes_rate() {
+    let device = device();
+    let ops = (0..64).map(|value| op(OpKind::Compute(Class::Float32), Some(value), &[])).collect();
+    let kernel = Kernel { ops, turns: 64, address: |_, _, _, _| 0, grid: 132 * 16, items: 256, registers: 16 };
+    let forecast = kernel.forecast(&device);
+    // 4096 operations of 8 waves, 16 blocks a unit, on 4 partitions of 32 lanes.
+    let cycles = 4096.0 * 8.0 * 16.0 / 4.0 * device.cost(Class::Float32).map_or(0.0, |cost| cost.cycles);
+    assert_near("seconds", forecast.seconds, cycles / *device.units.clock_hz + *device.start.launch_seconds, 1.1);
+    assert_eq!(forecast.bound.map(|bound| matches!(bound, Resource::Issue | Resource::Fp32)), Some(true));
+}
+
+#[test]
+fn one_dependent_chain_takes_its_latency() {
+    let device = device();
+    let ops: Vec<Op> = (0..64)
+        .map(|value: u32| {
+            op(OpKind::Compute(Class::Float32), Some(value), &value.checked_sub(1).map_or(vec![], |v| vec![v]))
+        })
+        .collect();
+    let kernel = Kernel { ops, turns: 256, address: |_, _, _, _| 0, grid: 132, items: 32, registers: 16 };
+    let forecast = kernel.forecast(&device);
+    let latency = device.cost(Class::Float32).map_or(0.0, |cost| cost.latency);
+    let cycles = 64.0 * 256.0 * latency;
+    assert_near("seconds", forecast.seconds, cycles / *device.units.clock_hz, 1.25);
+    assert_eq!(forecast.bound, None, "waiting, not a resource");
+}
+
+#[test]
+fn bank_conflicts_multiply_the_time() {
+    let device = device();
+    let kernel = |address| Kernel {
+        ops: (0..8).map(|value| op(OpKind::Load { bytes: 4 }, Some(value), &[])).collect(),
+        turns: 64,
+        address,
+        grid: 132 * 8,
+        items: 256,
+        registers: 16,
+    };
+    let straight = kernel(|_, item, _, _| SHARED + item * 4).forecast(&device);
+    let crossed = kernel(|_, item, _, _| SHARED + item % 32 * 128).forecast(&device);
+    assert_eq!(crossed.lines[0].accesses[0].conflict_degree, 32.0);
+    assert_eq!(crossed.bound.map(|bound| matches!(bound, Resource::Lds | Resource::L1)), Some(true));
+    assert!(crossed.seconds > 12.0 * straight.seconds, "{} against {}", crossed.seconds, straight.seconds);
+}
+
+#[test]
+fn a_larger_sample_gives_the_same_time() {
+    let device = device();
+    let kernel = copy(4, 1);
+    let few = kernel.forecast(&device).seconds;
+    let mut launch = kernel.launch();
+    let one = launch.blocks[0].clone();
+    launch.blocks = (0..64)
+        .map(|number| {
+            let shift = number * 256 * 4 * 37;
+            let items = one.items.iter().map(|events| {
+                events.iter().map(|event| event.block().map_or(Event(event.0 + shift), |_| *event)).collect()
+            });
+            TracedBlock { number: number * 37, items: items.collect() }
+        })
+        .collect();
+    let many = forecast(&kernel.code(), &launch, Statics { registers: 16, lds_bytes: 0 }, &device)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_near("seconds", many.seconds, few, 1.03);
+}
