@@ -343,6 +343,12 @@ impl Device {
         Self::from_table(name, text)
     }
 
+    /// The table of `name` as it ships, of which a version can be told.
+    pub fn table(name: &str) -> Option<&'static str> {
+        let wanted = name.to_lowercase();
+        TABLES.iter().find(|(known, _)| *known == wanted).map(|(_, text)| *text)
+    }
+
     /// Reads a table.
     pub fn from_table(name: &str, text: &str) -> Result<Self, DeviceError> {
         toml::from_str(text).map_err(|error| DeviceError::Table { name: name.to_owned(), message: error.to_string() })

@@ -10,6 +10,7 @@ pub mod device;
 pub mod forecast;
 pub mod grid_cache;
 pub mod machine;
+pub mod odds;
 pub mod registers;
 pub mod schedule;
 pub mod sites;
