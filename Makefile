@@ -1,6 +1,6 @@
 # Each target works alone on a bare Debian 12 (as root or with sudo): setup.sh installs what is missing.
 CARGO ?= cargo
-.PHONY: demo test bench bench-comparisons build setup
+.PHONY: demo test bench bench-comparisons bench-device build setup
 
 # What `make demo` shows: one kernel made faster, with the diff that did it.
 DEMO ?= tests/benchmarks/reduction.hip
@@ -30,3 +30,9 @@ bench: build
 COMPARISONS ?=
 bench-comparisons: setup
 	$(CARGO) run --quiet --release --locked -p lab --example comparisons -- $(COMPARISONS)
+
+# Figures of this machine's GPU for the forecast's device tables: a minute or two. JSON=figures.jsonl keeps them all.
+# Needs nvcc and an NVIDIA GPU or hipcc and an AMD one; without them it says what is missing and ends with status 3.
+JSON ?=
+bench-device:
+	@server/forecast/microbench/build_and_run.sh $(if $(JSON),--json $(JSON))

@@ -1,0 +1,102 @@
+// What a launch costs between two events, how fast blocks start, and how a grid fills and drains the device.
+#include "measure.h"
+
+__global__ void empty() {}
+__global__ void empty_with_arguments(float *, const float *, const float *, int, int, float) {}
+template <int BYTES> __global__ void empty_shared(int never) {
+  __shared__ char s[BYTES];
+  if (never) ((volatile char *)s)[threadIdx.x] = s[(threadIdx.x + 1) % BYTES];
+}
+/// Holds registers: REGISTERS values live across a loop that never runs.
+template <int REGISTERS> __global__ void empty_registers(float *data, int never) {
+  if (!never) return;
+  float r[REGISTERS];
+#pragma unroll
+  for (int i = 0; i < REGISTERS; ++i) r[i] = data[threadIdx.x + i * 1024];
+  for (int k = 0; k < never; ++k)
+#pragma unroll
+    for (int i = 0; i < REGISTERS; ++i) r[i] = fmaf(r[i], r[(i + 1) % REGISTERS], r[(i + 7) % REGISTERS]);
+#pragma unroll
+  for (int i = 0; i < REGISTERS; ++i) data[threadIdx.x + i * 1024] = r[i];
+}
+/// One store a block: the least a real block does.
+__global__ void tiny(float *data) {
+  if (threadIdx.x == 0) data[blockIdx.x] = 1;
+}
+__global__ void tiny_barrier(float *data) {
+  __shared__ float s[32];
+  if (threadIdx.x == 0) s[0] = 1;
+  __syncthreads();
+  if (threadIdx.x == blockDim.x - 1) data[blockIdx.x] = s[0];
+}
+__global__ void work(float *data, int steps) {
+  float x = threadIdx.x;
+  for (int s = 0; s < steps; ++s) x = fmaf(x, 0.999f, 0.5f);
+  if (x == 12345.0f) data[0] = x;
+}
+__global__ void busy(float4 *data, size_t count) {
+  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) data[i] = make_float4(1, 2, 3, 4);
+}
+struct Times {
+  long long begin, end;
+};
+__global__ void stamp(Times *times, int steps) {
+  long long begin = wall_clock64();
+  float x = threadIdx.x;
+  for (int s = 0; s < steps; ++s) x = fmaf(x, 0.999f, 0.5f);
+  __syncthreads();
+  if (threadIdx.x == 0) times[blockIdx.x] = {begin, wall_clock64()};
+  if (x == 12345.0f) times[0].begin = 0;
+}
+
+static float *data_;
+template <class Launch> static void timed(const char *figure, std::initializer_list<At> at, Launch launch, const char *how) {
+  emit(figure, at, event_seconds(launch, [] { hipLaunchKernelGGL(busy, dim3(processors() * 4), dim3(512), 0, 0, (float4 *)data_, (size_t)1 << 24); }, 15), "s", how);
+}
+
+int main() {
+  CHECK(hipMalloc((void **)&data_, (size_t)256 << 20));
+  emit("launch_idle_seconds", {}, event_seconds([] { hipLaunchKernelGGL(empty, dim3(1), dim3(32), 0, 0); }, [] { CHECK(hipDeviceSynchronize()); }, 31), "s", "events around an empty kernel, device idle before");
+  timed("launch_empty_seconds", {}, [] {}, "events with nothing between, behind a kernel that writes 256 MiB");
+  timed("launch_seconds", {}, [] { hipLaunchKernelGGL(empty, dim3(1), dim3(32), 0, 0); }, "one empty block, behind a kernel that writes 256 MiB");
+  timed("launch_with_arguments_seconds", {}, [] { hipLaunchKernelGGL(empty_with_arguments, dim3(1), dim3(32), 0, 0, data_, data_, data_, 1, 2, 3.0f); }, "one empty block with six arguments, behind a kernel that writes 256 MiB");
+  timed("launch_two_seconds", {}, [] { hipLaunchKernelGGL(empty, dim3(1), dim3(32), 0, 0); hipLaunchKernelGGL(empty_with_arguments, dim3(1), dim3(32), 0, 0, data_, data_, data_, 1, 2, 3.0f); }, "two empty kernels, behind a kernel that writes 256 MiB");
+
+  const int grids[] = {1, processors(), processors() * 8, processors() * 64, processors() * 512, processors() * 4096};
+  for (int threads : {32, 64, 128, 256, 512, 1024})
+    for (int blocks : grids) {
+      At t = {"threads_per_block", (double)threads}, b = {"blocks", (double)blocks};
+      timed("blocks_empty_seconds", {t, b}, [&] { hipLaunchKernelGGL(empty, dim3(blocks), dim3(threads), 0, 0); }, "empty blocks, behind a kernel that writes 256 MiB");
+      timed("blocks_one_store_seconds", {t, b}, [&] { hipLaunchKernelGGL(tiny, dim3(blocks), dim3(threads), 0, 0, data_); }, "each block stores one word");
+      timed("blocks_barrier_and_store_seconds", {t, b}, [&] { hipLaunchKernelGGL(tiny_barrier, dim3(blocks), dim3(threads), 0, 0, data_); }, "each block stores to shared memory, waits at a barrier and stores one word");
+      timed("blocks_shared_48k_seconds", {t, b}, [&] { hipLaunchKernelGGL(empty_shared<49152>, dim3(blocks), dim3(threads), 0, 0, 0); }, "empty blocks that own 48 KiB of shared memory");
+      timed("blocks_shared_4k_seconds", {t, b}, [&] { hipLaunchKernelGGL(empty_shared<4096>, dim3(blocks), dim3(threads), 0, 0, 0); }, "empty blocks that own 4 KiB of shared memory");
+      timed("blocks_fma_100_seconds", {t, b}, [&] { hipLaunchKernelGGL(work, dim3(blocks), dim3(threads), 0, 0, data_, 100); }, "each thread does 100 dependent fma in a loop");
+      if (threads == 256) timed("blocks_registers_seconds", {t, b, {"values", 96}}, [&] { hipLaunchKernelGGL(empty_registers<96>, dim3(blocks), dim3(threads), 0, 0, data_, 0); }, "blocks that return at once from a kernel of many registers");
+    }
+
+  Device<Times> times(processors() * 64);
+  for (int threads : {128, 256, 1024}) {
+    int resident = 2048 / threads, blocks = processors() * resident;
+    const double quantiles[] = {0.1, 0.5, 0.9, 0.99, 1.0};
+    std::vector<double> starts[5], ends[5];
+    for (int r = 0; r < 15; ++r) {
+      hipLaunchKernelGGL(busy, dim3(processors() * 4), dim3(512), 0, 0, (float4 *)data_, (size_t)1 << 22);
+      hipLaunchKernelGGL(stamp, dim3(blocks), dim3(threads), 0, 0, times.data, 400);
+      CHECK(hipDeviceSynchronize());
+      std::vector<Times> t = times.download();
+      t.resize(blocks);
+      long long first = t[0].begin;
+      for (Times x : t) first = std::min(first, x.begin);
+      std::vector<double> begin, end;
+      for (Times x : t) begin.push_back((x.begin - first) / wall_clock_hz()), end.push_back((x.end - first) / wall_clock_hz());
+      for (int q = 0; q < 5; ++q) starts[q].push_back(quantile(begin, quantiles[q])), ends[q].push_back(quantile(end, quantiles[q]));
+    }
+    for (int q = 0; q < 5; ++q) {
+      At t = {"threads_per_block", (double)threads}, w = {"quantile", quantiles[q]};
+      emit("block_start_seconds", {t, w}, spread(starts[q]), "s", "from the first block's start, as many blocks as fit at once, 400 dependent fma each");
+      emit("block_end_seconds", {t, w}, spread(ends[q]), "s", "from the first block's start, as many blocks as fit at once, 400 dependent fma each");
+    }
+  }
+  return 0;
+}
