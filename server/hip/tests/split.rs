@@ -150,6 +150,84 @@ fn what_is_not_shown_to_be_the_same_stays_on_fibers() {
     }
 }
 
+/// How many loops of a kernel with `body` are turned inside out.
+fn turned(body: &str) -> usize {
+    let head = "template <int N> __global__ void kernel(float* a, const int* flag, int n)";
+    let text =
+        format!("constexpr int kStep = 64;\n{head} {{ const int t = threadIdx.x; __shared__ float s[64]; {body} }}");
+    let syntax = Syntax::parse(text.as_str());
+    assert!(!syntax.has_errors(), "{text}");
+    rewrite::cpu(&syntax, Barriers::Split).text.matches("::ks::Turns").count()
+}
+
+#[test]
+fn loops_by_a_step_of_the_block_are_turned_inside_out() {
+    for (body, count) in [
+        ("for (int i = t; i < n; i += blockDim.x) a[i] = 1;", 1),
+        ("for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = 1;", 1),
+        ("for (size_t i = t; i < n; i = i + kStep) { a[i] = 1; }", 1),
+        ("for (long i = n - t; i > 0; i -= N) { a[i] = 1; }", 1),
+        (
+            "const int step = blockDim.x * gridDim.x; float x = 0; for (auto i = t; i < n; i += step) x += a[i]; a[t] = x;",
+            1,
+        ),
+        ("float x = a[t]; __syncthreads(); for (int i = t; i < n; i += 64) x += a[i]; __syncthreads(); a[t] = x;", 1),
+        ("for (int k = 0; k < n; ++k) { for (int i = t; i < n; i += 64) s[i] = a[i]; __syncthreads(); }", 1),
+        ("if (n > 3) for (int i = t; i < n; i += 64) s[i] = a[i]; else s[t] = 0; __syncthreads();", 0),
+        ("if (n > 3) { __syncthreads(); } else for (int i = t; i < n; i += 64) { s[i] = a[i]; }", 1),
+        (
+            "for (int i = t; i < n; i += 64) { if (i == 7) continue; if (a[i] < 0) break; if (n == i) return; a[i] = 1; }",
+            1,
+        ),
+        ("for (int i = t; i < n && a[i] > 0; i += 64) a[i] = 1;", 1),
+        ("for (int i = t; i < n; i += 64) a[i] = 1; for (int i = t; i < n; i += 64) a[i] += 2;", 2),
+        // Not a place of the work-item's own, or not to be told again.
+        ("for (int i = 0; i < n; i += 64) a[i] = 1;", 0),
+        ("for (int i = flag[t]; i < n; i += 64) a[i] = 1;", 0),
+        ("int k = t; k += flag[k]; for (int i = k; i < n; i += 64) a[i] = 1;", 0),
+        ("for (float i = t; i < n; i += 64) a[t] = i;", 0),
+        // Not a step of the block, or a short one.
+        ("for (int i = t; i < n; i += t) a[i] = 1;", 0),
+        ("for (int i = t; i < n; i += flag[0]) a[i] = 1;", 0),
+        ("int k = 16; for (int i = t; i < n; i += k) k += t;", 0),
+        ("for (int i = t; i < n; ++i) a[i] = 1;", 0),
+        ("for (int i = t; i < n; i += 2) a[i] = 1;", 0),
+        ("for (int i = t; i < n; i *= 64) a[i] = 1;", 0),
+        // The variable changes in other places.
+        ("for (int i = t; i < n; i += 64) { a[i] = 1; if (a[i + 1] > 0) i += 64; }", 0),
+        ("for (int i = t; i < n; i += 64) { int *p = &i; *p += 1; }", 0),
+        ("for (int i = t; i < n; i += 64) { auto f = [&](int &x) { x += 1; }; f(i); }", 0),
+        ("for (int i = t; i++ < n; i += 64) a[i] = 1;", 0),
+        ("for (int i = t, k = 0; i < n; i += 64) a[i] = k;", 0),
+        ("for (int i = t; i < n; i += 64, n -= 1) a[i] = 1;", 0),
+        ("for (int i = t;; i += 64) { if (i > n) break; a[i] = 1; }", 0),
+        // Too dear: an array of each work-item would be kept in memory.
+        ("float x[4] = {0}; for (int i = t; i < n; i += 64) x[i & 3] += a[i]; a[t] = x[0] + x[1];", 0),
+        ("float x = 0; float *p = &x; for (int i = t; i < n; i += 64) *p += a[i]; a[t] = x;", 0),
+        ("auto f = [&](int i) { return a[i]; }; for (int i = t; i < n; i += 64) a[i] = f(i);", 0),
+        // Text keeps the order in which the work-items come.
+        ("for (int i = t; i < n; i += 64) printf(\"%d\\n\", i);", 0),
+        // Under a condition of the work-item's own.
+        ("if (t < n) { for (int i = t; i < n; i += 64) a[i] = 1; }", 0),
+        ("\n#pragma unroll\n for (int i = t; i < n; i += 64) a[i] = 1;", 0),
+    ] {
+        assert_eq!(turned(body), count, "{body}");
+    }
+}
+
+#[test]
+fn a_kernel_whose_loop_is_turned_inside_out_is_launched_by_blocks_and_keeps_its_lines() {
+    let text = "__global__ void k(float* a, int n) {\n    for (int i = threadIdx.x;\n         i < n;\n         i += blockDim.x) {\n        \
+        if (a[i] < 0) continue;\n        a[i] += 1;\n    }\n}\nvoid f() { k<<<1, 64>>>(p, 3); }\n";
+    let rewritten = rewrite::cpu(&Syntax::parse(text), Barriers::Split);
+    assert!(rewritten.text.contains("KS_LAUNCH_BLOCKS((k), (1, 64), (p, 3))"), "{}", rewritten.text);
+    assert_eq!(rewritten.text.lines().count(), text.lines().count());
+    let (new, old) = (rewritten.text.lines().nth(5).unwrap(), text.lines().nth(5).unwrap());
+    assert_eq!(new, old);
+    let whole = rewrite::cpu(&Syntax::parse(text), Barriers::Fibers);
+    assert!(whole.text.contains("KS_LAUNCH_LOOP((k)") && !whole.text.contains("KS_SPLIT"), "{}", whole.text);
+}
+
 #[test]
 fn a_split_kernel_keeps_its_lines() {
     let text = "__global__ void k(float* a, int n) {\n    __shared__ float s[64];\n    const int t = threadIdx.x; // who\n    \

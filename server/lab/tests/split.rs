@@ -1,11 +1,12 @@
-//! Kernels that are split at their barriers do what they do on fibers: kernels made at random are run both ways.
+//! Kernels that are split at their barriers, or whose loops are turned inside out, do what they do on fibers: kernels made at
+//! random are run both ways.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use hip_syntax::Syntax;
-use hip_syntax::rewrite;
+use hip_syntax::rewrite::{self, Barriers};
 use lab::program::{self, RunOptions};
 use lab::toolchain::cpu::Cpu;
 use lab::toolchain::options::CompileOptions;
@@ -25,6 +26,8 @@ fn split_kernels_do_what_they_do_on_fibers() {
     let without_barrier = |why: &rewrite::Refusal| *why == rewrite::Refusal::NoBarrier;
     assert!(left.iter().all(|(_, why)| without_barrier(why)), "{left:?}\n{text}");
     assert!(left.len() < KERNELS as usize / 2, "{left:?}\n{text}");
+    let turned = rewrite::cpu(&syntax, Barriers::Split).text.matches("::ks::Turns").count();
+    assert!(turned > KERNELS as usize / 4, "{turned} loops are turned inside out\n{text}");
 
     let output = |fibers: bool| {
         let source = Source::new(folder.path().join("generated.hip"), text.clone());
@@ -35,9 +38,18 @@ fn split_kernels_do_what_they_do_on_fibers() {
     };
     let (split, fibers) = (output(false), output(true));
     assert!(fibers.lines().count() >= KERNELS as usize, "{fibers}");
-    for (split, fibers) in split.lines().zip(fibers.lines()) {
+    // Builds whose split text does not compile are made on fibers.
+    assert_eq!((first_of_second_turn(&split), first_of_second_turn(&fibers)), (Some("64"), Some("1")), "{text}");
+    let checksums =
+        |output: &str| output.lines().filter(|line| line.starts_with('k')).map(str::to_owned).collect::<Vec<_>>();
+    for (split, fibers) in checksums(&split).iter().zip(&checksums(&fibers)) {
         assert_eq!(split, fibers, "{text}");
     }
+}
+
+/// When the first work-item took its second turn in a loop.
+fn first_of_second_turn(output: &str) -> Option<&str> {
+    output.lines().find_map(|line| line.strip_prefix("order "))
 }
 
 /// A program with one kernel for each seed, which prints a checksum of what each kernel writes.
@@ -45,7 +57,8 @@ fn program(seeds: std::ops::Range<u64>) -> String {
     let mut text = String::from(
         "#include <cstdio>\n#include <hip/hip_runtime.h>\n\
          __device__ int mix(int x) { return (int)((unsigned)x * 2654435761u >> 9); }\n\
-         __device__ void bump(int &x, int by) { x += by; }\n",
+         __device__ void bump(int &x, int by) { x += by; }\n\
+         __global__ void order(int *out) { for (int i = threadIdx.x; i < 128; i += 64) out[1 + i] = atomicAdd(out, 1); }\n",
     );
     let mut main = String::from(
         "int main() {\n  int *out;\n  if (hipMalloc(&out, 1024) != hipSuccess) return 1;\n  int host[128];\n",
@@ -59,6 +72,9 @@ fn program(seeds: std::ops::Range<u64>) -> String {
              for (int v : host) sum = sum * 1000003u ^ (unsigned)v;\n    std::printf(\"k{seed} %d %08x\\n\", n, sum);\n  }}\n"
         );
     }
+    main.push_str(
+        "  (void)hipMemset(out, 0, 1024);\n  order<<<1, 64>>>(out);\n  std::printf(\"order %d\\n\", out[65]);\n",
+    );
     text + &main + "}\n"
 }
 
@@ -135,7 +151,7 @@ impl Generator {
     }
 
     fn statement(&mut self, depth: u32, uniform: bool, in_loop: bool) {
-        match self.below(if uniform { 17 } else { 11 }) {
+        match self.below(if uniform { 19 } else { 11 }) {
             0 => {
                 let (name, value) = (self.name(), self.value(2));
                 let _ = writeln!(self.text, "int {name} = {value};");
@@ -149,7 +165,7 @@ impl Generator {
             }
             2 => {
                 let (name, first, second) = (self.name(), self.value(1), self.value(1));
-                let _ = writeln!(self.text, "int {name}[4] = {{{first}, {second}}};");
+                let _ = writeln!(self.text, "int {name}[4] = {{(int)({first}), (int)({second})}};");
                 self.arrays.push(name);
             }
             3 if !self.ints.is_empty() => {
@@ -205,6 +221,7 @@ impl Generator {
                 self.text.push_str("}\n");
             }
             14..=16 => self.exchange(),
+            17 | 18 if depth > 0 => self.stride(depth),
             _ => self.assignment(),
         }
     }
@@ -256,6 +273,25 @@ impl Generator {
         self.exchange();
         self.constants.pop();
         self.uniform.pop();
+        self.text.push_str("}\n");
+    }
+
+    /// A loop in which each work-item walks on its own, by a step that is the same for all.
+    fn stride(&mut self, depth: u32) {
+        let (name, start, step) = (self.name(), self.below(40), 16 + self.below(40));
+        let uniform = self.one_of(&self.uniform.clone()).unwrap();
+        let head = match self.below(5) {
+            0 => format!("int {name} = t + {start}; {name} < 200; {name} += {step} + {uniform}"),
+            1 => format!("int {name} = 190 - 2 * t; {name} > {start}; {name} = {name} + (-{step} - n)"),
+            2 => format!("auto {name} = threadIdx.x * 3 + {start}; {name} <= 250; {name} += blockDim.x"),
+            3 => format!("long {name} = 170 - t; {name} != {name} / 2 && {name} > r % 50; {name} -= {step} + m"),
+            // It wraps around before it ends.
+            _ => format!("unsigned short {name} = t * 977; {name} < 60000; {name} += 20011"),
+        };
+        let _ = writeln!(self.text, "for ({head}) {{");
+        self.constants.push(name);
+        self.block(depth - 1, false, true);
+        self.constants.pop();
         self.text.push_str("}\n");
     }
 

@@ -23,11 +23,11 @@ pub struct CpuSource {
     original: String,
     /// Sorted, without overlap.
     edits: Vec<Edit>,
-    /// Names of the kernels that were split at their barriers.
+    /// Names of the kernels that were split.
     pub split: Vec<String>,
 }
 
-/// What becomes of kernels that wait at barriers.
+/// What becomes of kernels that wait at barriers, or whose work-items walk through memory by a step of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barriers {
     /// Those of which it can be shown that it is the same are split at their barriers into loops over the work-items.
@@ -75,7 +75,7 @@ fn line_start(text: &str, line: u32) -> Option<usize> {
 ///
 /// - `kernel<T><<<g, b, sh, st>>>(a, b)` and `hipLaunchKernelGGL(kernel<T>, g, b, sh, st, a, b)` become
 ///   `KS_LAUNCH_LOOP((kernel<T>), (g, b, sh, st), (a, b))` where every kernel of that name is known not to synchronise,
-///   `KS_LAUNCH_BLOCKS(...)` where every one was split at its barriers, else `KS_LAUNCH_FIBERS(...)`. In the bodies of macros:
+///   `KS_LAUNCH_BLOCKS(...)` where every one was split, else `KS_LAUNCH_FIBERS(...)`. In the bodies of macros:
 ///   fibers.
 /// - kernels that wait only where all work-items do are split at their barriers.
 /// - `hipLaunchKernel(reinterpret_cast<void*>(kernel<T>), ...)` keeps the kernel's type, which a launch needs:
@@ -166,10 +166,10 @@ const FIBERS: &str = "KS_LAUNCH_FIBERS";
 fn macro_for(syntax: &Syntax, kernel: &Kernel, barriers: Barriers) -> &'static str {
     if !kernel.complete {
         FIBERS
-    } else if !kernel.synchronises {
-        "KS_LAUNCH_LOOP"
     } else if barriers == Barriers::Split && split(syntax, kernel).is_ok() {
         "KS_LAUNCH_BLOCKS"
+    } else if !kernel.synchronises {
+        "KS_LAUNCH_LOOP"
     } else {
         FIBERS
     }

@@ -4,7 +4,8 @@
 //! That is the same only where all work-items reach the same barriers. A kernel is split if its barriers stand at its top
 //! level or in loops and branches whose conditions are provably equal for the whole block; what cannot be shown is refused
 //! and runs on fibers. The loops and branches around barriers are then run once for the block, with the variables in their
-//! conditions. Of the work-items' own variables, those that follow from the index are declared again where they are
+//! conditions. Loops that walk by a step of the block are turned inside out ([`strides`]), in kernels without barriers too.
+//! Of the work-items' own variables, those that follow from the index are declared again where they are
 //! needed; others that live across a barrier are kept for each work-item (`ks/regions.h` of the runtime).
 
 use std::ops::Range;
@@ -21,6 +22,7 @@ mod locals;
 mod operands;
 mod plan;
 mod statements;
+mod strides;
 mod text;
 
 use expressions::Expressions;
@@ -30,7 +32,7 @@ use plan::Planner;
 /// Why a kernel is not split. Bytes are those of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It has no barrier.
+    /// It has no barrier, and nothing to gain from being split.
     #[error("it waits nowhere")]
     NoBarrier,
     /// What it calls may wait or exchange values.
@@ -67,10 +69,12 @@ pub enum Refusal {
 
 /// The edits that split `kernel`, or why it is left as it is.
 pub(super) fn split(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
-    if !kernel.synchronises {
-        return Err(Refusal::NoBarrier);
-    }
-    if !kernel.waits_at_own_barriers {
+    let edits = edits(syntax, kernel);
+    if kernel.synchronises { edits } else { edits.map_err(|_| Refusal::NoBarrier) }
+}
+
+fn edits(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
+    if kernel.synchronises && !kernel.waits_at_own_barriers {
         return Err(Refusal::Calls);
     }
     let code = syntax.code();
@@ -99,7 +103,17 @@ pub(super) fn split(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refus
     let scope = statements::scope(code, body, false)?;
     let locals = Locals::read(code, kernel, body, syntax.functions());
     let expressions = Expressions { code, locals: &locals, template_params: &kernel.template_params };
-    let plan = Planner { code, locals: &locals, expressions }.plan(&scope)?;
+    let planner = Planner { code, locals: &locals, expressions };
+    let whole = planner.plan(&scope, false)?;
+    let turned = planner.plan(&scope, true).ok().filter(|turned| planner.is_cheap(turned, &whole));
+    let plan = match turned {
+        Some(turned) => turned,
+        None => whole,
+    };
+    // Without barriers a kernel is a loop over the work-items already.
+    if !kernel.synchronises && plan.regions.iter().all(|region| region.stride.is_none()) {
+        return Err(Refusal::NoBarrier);
+    }
     Ok(text::edits(code, &locals, &plan, kernel.body.start + 1))
 }
 

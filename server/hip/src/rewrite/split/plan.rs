@@ -7,6 +7,7 @@ use tree_sitter::Node;
 use super::expressions::{Allowed, Expressions};
 use super::locals::{Local, Locals, Shape, is_plain};
 use super::statements::{Scope, Statement};
+use super::strides::Stride;
 use super::{Refusal, hiding};
 use crate::code::Code;
 
@@ -37,6 +38,8 @@ pub(super) struct Region {
     pub unbraced: bool,
     /// `return` stands in it, at these bytes.
     pub returns: Vec<usize>,
+    /// It is a loop that is turned inside out.
+    pub stride: Option<Stride>,
 }
 
 /// How a kernel is split.
@@ -79,6 +82,16 @@ fn frame<'t>(scope: &Scope<'t>, found: &mut Frame<'t>) {
     }
 }
 
+/// What is known of each variable before the regions are made.
+struct Known {
+    /// It is one for the block.
+    uniform: Vec<bool>,
+    /// It belongs to a work-item, and is declared between the barriers themselves.
+    split: Vec<bool>,
+    /// It can be declared again.
+    again: Vec<bool>,
+}
+
 pub(super) struct Planner<'a> {
     pub code: &'a Code,
     pub locals: &'a Locals,
@@ -86,16 +99,20 @@ pub(super) struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    pub fn plan(&self, body: &Scope) -> Result<Plan, Refusal> {
+    /// `turns`: loops that walk by a step of the block are turned inside out.
+    pub fn plan(&self, body: &Scope, turns: bool) -> Result<Plan, Refusal> {
         let mut found = Frame::default();
         frame(body, &mut found);
         self.check_statements(&found)?;
         let uniform = self.uniform(&found);
         self.check_headers(&found, &uniform)?;
         self.check_names(body, &found)?;
+        let split = self.split(&found, &uniform);
+        let again = self.again(&found, &uniform, &split);
+        let known = Known { uniform, split, again };
         let mut regions = Vec::new();
-        self.regions(body, &uniform, &mut regions)?;
-        let fates = self.fates(&found, &uniform, &regions)?;
+        self.regions(body, &known, turns, &mut regions)?;
+        let fates = self.fates(&known, &regions)?;
         Ok(Plan { fates, regions, barriers: found.barriers })
     }
 
@@ -249,31 +266,40 @@ impl Planner<'_> {
         }
     }
 
-    fn regions(&self, scope: &Scope, uniform: &[bool], found: &mut Vec<Region>) -> Result<(), Refusal> {
+    fn regions(&self, scope: &Scope, known: &Known, turns: bool, found: &mut Vec<Region>) -> Result<(), Refusal> {
         let mut open: Option<Region> = None;
         let mut before = scope.start;
         for placed in &scope.statements {
             let item = match &placed.statement {
-                Statement::Plain(node) if !self.is_once(*node, uniform) => Some(*node),
+                Statement::Plain(node) if !self.is_once(*node, &known.uniform) => Some(*node),
                 _ => None,
             };
             if let Some(node) = item {
+                let stride = if turns { self.stride(node, before, &known.uniform, &known.again) } else { None };
+                if stride.is_some() {
+                    found.extend(open.take());
+                }
                 let region = open.get_or_insert(Region {
                     range: placed.range.clone(),
                     start: before,
                     unbraced: !scope.braced,
                     returns: Vec::new(),
+                    stride: None,
                 });
                 region.range.end = placed.range.end;
                 returns(node, &mut region.returns);
+                if stride.is_some() {
+                    region.stride = stride;
+                    found.extend(open.take());
+                }
             } else {
                 found.extend(open.take());
                 match &placed.statement {
-                    Statement::Scope(inner) => self.regions(inner, uniform, found)?,
+                    Statement::Scope(inner) => self.regions(inner, known, turns, found)?,
                     Statement::If(_, branches) => {
-                        branches.iter().try_for_each(|branch| self.regions(branch, uniform, found))?;
+                        branches.iter().try_for_each(|branch| self.regions(branch, known, turns, found))?;
                     }
-                    Statement::Loop(inner) => self.regions(&inner.body, uniform, found)?,
+                    Statement::Loop(inner) => self.regions(&inner.body, known, turns, found)?,
                     _ => {}
                 }
             }
@@ -293,23 +319,22 @@ impl Planner<'_> {
             || code.tokens_in(&local.specifiers).all(|at| is_type_parameter(at) || code.word(at) == "const")
     }
 
-    fn fates(&self, found: &Frame, uniform: &[bool], regions: &[Region]) -> Result<Vec<Fate>, Refusal> {
-        let all = &self.locals.all;
-        let home = |byte: usize| regions.iter().position(|region| region.range.contains(&byte));
-        // Only what is declared between the barriers themselves can be known in several regions.
+    /// The variables of the work-items that are declared between the barriers themselves: only those can be known in
+    /// several regions.
+    fn split(&self, found: &Frame, uniform: &[bool]) -> Vec<bool> {
         let is_split = |local: &Local| found.plain.iter().any(|node| declares(node, local) && !self.is_fixed(*node));
-        let mut fates = vec![Fate::Region; all.len()];
-        let mut split = vec![false; all.len()];
-        for (index, local) in all.iter().enumerate() {
-            if uniform[index] {
-                fates[index] = Fate::Block;
-            } else if !local.is_param && is_split(local) {
-                split[index] = true;
-            }
-        }
+        let all = self.locals.all.iter().zip(uniform);
+        all.map(|(local, uniform)| !uniform && !local.is_param && is_split(local)).collect()
+    }
+
+    fn fates(&self, known: &Known, regions: &[Region]) -> Result<Vec<Fate>, Refusal> {
+        let all = &self.locals.all;
+        let Known { uniform, split, again } = known;
+        let home = |byte: usize| regions.iter().position(|region| region.range.contains(&byte));
+        let mut fates: Vec<Fate> =
+            uniform.iter().map(|uniform| if *uniform { Fate::Block } else { Fate::Region }).collect();
         let checked = split.iter().enumerate().filter(|(_, split)| **split);
         checked.map(|(index, _)| index).try_for_each(|index| self.check_mentions(index, &home))?;
-        let again = self.again(found, uniform, &split);
         let crosses = |index: usize| {
             let own = home(all[index].at);
             self.locals.mentions_of(index).any(|mention| home(mention.at) != own)
@@ -426,7 +451,7 @@ impl Planner<'_> {
     }
 
     /// A `__shared__` array: its name is an address.
-    fn is_shared_array(&self, index: usize) -> bool {
+    pub(super) fn is_shared_array(&self, index: usize) -> bool {
         let local = &self.locals.all[index];
         local.shape == Shape::Array && self.has_word(&local.specifiers, &["__shared__"])
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::locals::{Local, Locals};
 use super::plan::{Fate, Plan, Region};
+use super::strides::Stride;
 use crate::code::Code;
 use crate::rewrite::Edit;
 
@@ -17,7 +18,10 @@ pub(super) fn edits(code: &Code, locals: &Locals, plan: &Plan, start: usize) -> 
         edits.push(Edit::replace(barrier.clone(), "KS_SPLIT_BARRIER;"));
     }
     for region in &plan.regions {
-        writer.region(region, leaves, &mut edits);
+        match &region.stride {
+            Some(stride) => writer.stride(region, stride, leaves, &mut edits),
+            None => writer.region(region, leaves, &mut edits),
+        }
     }
     edits
 }
@@ -78,6 +82,54 @@ impl Writer<'_> {
             close.push_str(" }");
         }
         edits.push(Edit::insert(region.range.end, close));
+    }
+
+    /// A loop that is turned inside out: in each turn all work-items that are left in it look whether they go on, and those
+    /// that do run its body.
+    fn stride(&self, region: &Region, stride: &Stride, leaves: bool, edits: &mut Vec<Edit>) {
+        let walker = &self.locals.all[stride.variable];
+        let mentioned = |ranges: &[&Range<usize>]| {
+            ranges.iter().flat_map(|range| self.locals.mentioned_in(range)).collect::<Vec<usize>>()
+        };
+        let first = walker.initialiser.clone().unwrap_or_default();
+        let is_there = |local: &Local| region.range.contains(&local.at);
+        let asked = self.needed(mentioned(&[&first, &stride.condition]), &is_there);
+        let needed = self.needed(mentioned(&[&first, &stride.body]), &is_there);
+        let load = |indices: &[usize]| indices.iter().map(|&index| self.load(index)).collect::<String>();
+
+        let turns = format!("ks_turns_{}", stride.variable);
+        let (name, specifiers) = (&walker.name, self.text(&walker.specifiers));
+        let begin = format!("if (!{turns}[ks_i]) continue;");
+        let left = if leaves { format!(" if (ks_left[ks_i]) {turns}.leave(ks_i);") } else { String::new() };
+        let position = format!(
+            " {{ {specifiers} ks_first_{name}{}; {specifiers} {name} = {turns}.at(ks_first_{name});",
+            self.text(&first)
+        );
+        let (advance, step) = (if stride.backwards { "retreat" } else { "advance" }, self.text(&stride.step));
+        let (brace, condition) = (if region.unbraced { "{ " } else { "" }, self.text(&stride.condition));
+        let calls = !stride.jumps.is_empty() || !region.returns.is_empty();
+        let call = if calls { " [&]() __attribute__((always_inline)) { " } else { " " };
+        let lines = "\n".repeat(self.code.text[stride.head.clone()].matches('\n').count());
+        let head = format!(
+            "{brace}for (::ks::Turns {turns}(ks_extent);; {turns}.{advance}({step})) {{ KS_ITEMS {{{left} {begin}{}{position} \
+             if (!({condition})) {turns}.leave(ks_i); }} }} if (!{turns}.any()) break; KS_ITEMS {{ {begin}{}{position}{call}{lines}",
+            load(&asked),
+            load(&needed),
+        );
+        edits.push(Edit::replace(stride.head.clone(), head));
+
+        for &at in &region.returns {
+            edits.push(Edit::insert(at + "return".len(), " ks_left.leave(ks_i)"));
+        }
+        for jump in &stride.jumps {
+            let is_break = &self.code.text[jump.clone()] == "break";
+            let text = if is_break { format!("return {turns}.leave(ks_i)") } else { "return".into() };
+            edits.push(Edit::replace(jump.clone(), text));
+        }
+        let save: String = needed.iter().map(|&index| self.save(index, false)).collect();
+        let all = if region.returns.is_empty() { "" } else { " if (ks_left.all()) return;" };
+        let (called, brace) = (if calls { " }();" } else { "" }, if region.unbraced { " }" } else { "" });
+        edits.push(Edit::insert(region.range.end, format!("{called} }}{save} }} }}{all}{brace}")));
     }
 
     /// The variables among `mentioned`, and those that they are made of, that must be brought in: in the order of their

@@ -5,6 +5,7 @@
 #include <ks/index.h>
 #include <new>
 #include <stddef.h>
+#include <stdint.h>
 #include <type_traits>
 #include <utility>
 
@@ -61,6 +62,45 @@ class Left {
   private:
     unsigned count_;
     bool *left_;
+};
+
+/// The turns of a loop that each work-item goes through on its own, by a step that is the same for the block: all take one
+/// turn before any takes the next. So work-items that walk through an array side by side read it in its order.
+class Turns {
+  public:
+    KS_INLINE explicit Turns(const Extent &block)
+        : count_(block.x * block.y * block.z), goes_on_(static_cast<bool *>(ks_keep(count_))) {
+        __builtin_memset(goes_on_, 1, count_);
+    }
+    Turns(const Turns &) = delete;
+    KS_INLINE ~Turns() { ks_release(goes_on_); }
+    /// Whether any work-item has not left the loop.
+    KS_INLINE bool any() const {
+        unsigned left = 0;
+        for (unsigned item = 0; item < count_; ++item) left += goes_on_[item];
+        return left != 0;
+    }
+    KS_INLINE bool operator[](unsigned item) const { return goes_on_[item]; }
+    KS_INLINE void leave(unsigned item) const { goes_on_[item] = false; }
+
+    template <class T> KS_INLINE void advance(T step) {
+        static_assert(std::is_integral_v<T>, "only whole numbers add up to the same whichever way they are added");
+        ahead_ += static_cast<uint64_t>(step);
+    }
+    template <class T> KS_INLINE void retreat(T step) {
+        static_assert(std::is_integral_v<T>, "only whole numbers add up to the same whichever way they are added");
+        ahead_ -= static_cast<uint64_t>(step);
+    }
+    /// What a variable that began as `first` is in this turn. Sums of whole numbers are those of their lowest bits.
+    template <class T> KS_INLINE T at(T first) const {
+        static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "see advance");
+        return static_cast<T>(static_cast<uint64_t>(first) + ahead_);
+    }
+
+  private:
+    unsigned count_;
+    bool *goes_on_;
+    uint64_t ahead_ = 0;
 };
 
 } // namespace ks

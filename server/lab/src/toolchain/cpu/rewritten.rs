@@ -64,9 +64,8 @@ impl Sources {
         let mut header_folders: Vec<_> = headers.keys().filter_map(|path| Some(path.parent()?.to_owned())).collect();
         header_folders.dedup();
         // Most headers hold neither launches nor dynamic shared memory and need not be read more closely.
-        let may_change = |text: &str| {
-            ["<<<", "__shared__", "hipLaunchKernel", "__syncthreads"].iter().any(|sign| text.contains(sign))
-        };
+        let may_change =
+            |text: &str| ["<<<", "__shared__", "hipLaunchKernel", "__global__"].iter().any(|sign| text.contains(sign));
         let mut rewritten: BTreeMap<_, _> = headers
             .into_iter()
             .filter(|(_, header)| !header.on_disk || may_change(&header.text))
