@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use cpu::CpuBuilder;
+use hip_syntax::rewrite::Barriers;
 
 use crate::benchmark::Benchmark;
 use crate::sandbox::{self, Command, Limits, Policy};
@@ -30,9 +31,16 @@ use crate::workbench::{Sampling, ShapeChoice};
 use crate::{Cancel, Comparison, Failure, LabError, Source, TimeReport};
 
 /// Builds what the harness loads, for one device.
-pub trait Builder {
+pub trait Builder: Sync {
     /// Builds a shared object from `source`, whose text is HIP; `defines` and `includes` come from `benchmark.program`.
-    fn object(&self, source: &Source, benchmark: &Benchmark, cancel: &Cancel) -> Result<PathBuf, LabError>;
+    /// `barriers` matters where the device is the CPU.
+    fn object(
+        &self,
+        source: &Source,
+        benchmark: &Benchmark,
+        barriers: Barriers,
+        cancel: &Cancel,
+    ) -> Result<Object, LabError>;
 
     /// The harness as a program.
     fn harness(&self, cancel: &Cancel) -> Result<PathBuf, LabError>;
@@ -64,7 +72,17 @@ pub struct Described {
     pub toolchain: String,
 }
 
+/// A shared object that was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Kernels in it were split at their barriers (`runtime/README.md`).
+    pub split: bool,
+}
+
 /// What one process of the harness loads.
+#[derive(Clone)]
 struct Objects {
     trusted: PathBuf,
     baseline: PathBuf,
@@ -87,6 +105,9 @@ pub struct Bench<'a> {
     pub original: &'a Source,
     /// Limits of the process; the wall-clock time is that of one sample.
     pub limits: Limits,
+    /// What becomes of kernels with barriers in the versions that are checked and timed. The reference is on fibers in the
+    /// first sitting of each measurement, so that an error in splitting a kernel shows as a wrong result.
+    pub barriers: Barriers,
 }
 
 impl Bench<'_> {
@@ -94,18 +115,25 @@ impl Bench<'_> {
     ///
     /// # Errors
     /// [`Failure::DoesNotCompile`]; [`LabError::Usage`] when the benchmark file does not fit the original either.
-    pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<PathBuf, LabError> {
-        let built = self.object(source, glue::run(self.benchmark), cancel);
+    pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<Object, LabError> {
+        let built = self.object(source, glue::run(self.benchmark), self.barriers, cancel);
         if built.as_ref().is_err_and(|error| outcome::is_about_the_benchmark(error, self.benchmark)) {
             self.trusted(cancel)?;
         }
         built
     }
 
-    /// Builds the object that holds sizes, fills and the reference.
-    fn trusted(&self, cancel: &Cancel) -> Result<PathBuf, LabError> {
-        let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
-        trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))
+    /// Builds the object that holds sizes, fills and the reference, on fibers.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] when the benchmark file does not fit the original.
+    pub(crate) fn trusted(&self, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        self.trusted_with(Barriers::Fibers, cancel)
+    }
+
+    fn trusted_with(&self, barriers: Barriers, cancel: &Cancel) -> Result<PathBuf, LabError> {
+        let trusted = self.object(self.original, glue::trusted(self.benchmark), barriers, cancel);
+        trusted.map(|object| object.path).map_err(|error| outcome::of_the_benchmark(error, self.benchmark))
     }
 
     /// Checks and times `source` at the chosen shapes.
@@ -132,9 +160,8 @@ impl Bench<'_> {
         let seed = rand::random();
         let everything = Sampling { seed, budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All };
         let shapes = self.chosen_shapes(&everything)?;
-        let trusted = self.object(self.original, glue::trusted(self.benchmark), cancel);
-        let trusted = trusted.map_err(|error| outcome::of_the_benchmark(error, self.benchmark))?;
-        let objects = Objects { trusted, baseline: self.build(source, cancel)?, candidate: None };
+        let objects =
+            Objects { trusted: self.trusted(cancel)?, baseline: self.build(source, cancel)?.path, candidate: None };
         self.sit(&objects, &shapes, &everything, sittings::once(), seed, cancel).map(drop)
     }
 
@@ -149,7 +176,7 @@ impl Bench<'_> {
         let trusted = self.trusted(cancel)?;
         let baseline = self.build(baseline, cancel).map_err(|error| outcome::of_the_baseline(error, candidate))?;
         let candidate = candidate.map(|source| self.build(source, cancel)).transpose()?;
-        let objects = Objects { trusted, baseline, candidate };
+        let objects = Objects { trusted, baseline: baseline.path, candidate: candidate.map(|object| object.path) };
         // A machine that was held up while its clock and counter were calibrated looks like one whose clock was tampered
         // with, once; a tampered clock is seen again in the next process.
         match self.measure(&objects, &shapes, sampling, cancel) {
@@ -168,7 +195,9 @@ impl Bench<'_> {
     ) -> Result<Measured, LabError> {
         let compares = objects.candidate.is_some();
         let sittings = if compares {
-            sittings::compare(self, objects, shapes, sampling, cancel)?
+            // What is right in the first sitting agrees with fibers; the reference of the others may be quicker.
+            let later = Objects { trusted: self.trusted_with(self.barriers, cancel)?, ..objects.clone() };
+            sittings::compare(self, [objects, &later], shapes, sampling, cancel)?
         } else {
             vec![self.sit(objects, shapes, sampling, sittings::alone(sampling), sampling.seed, cancel)?]
         };
@@ -215,15 +244,15 @@ impl Bench<'_> {
     }
 
     /// Builds `source` with `glue` behind it.
-    fn object(&self, source: &Source, glue: String, cancel: &Cancel) -> Result<PathBuf, LabError> {
+    fn object(&self, source: &Source, glue: String, barriers: Barriers, cancel: &Cancel) -> Result<Object, LabError> {
         let with_glue = source.with_text(format!("{}{glue}", source.text));
-        let built = self.builder.object(&with_glue, self.benchmark, cancel);
+        let built = self.builder.object(&with_glue, self.benchmark, barriers, cancel);
         match built {
             Err(LabError::Code(Failure::DoesNotCompile { diagnostics })) => {
                 let in_the_glue = diagnostics.iter().all(|diagnostic| diagnostic.file == self.benchmark.path);
                 if in_the_glue {
                     // A brace missing in the source shows only in the glue: then the source alone fails too.
-                    self.builder.object(source, self.benchmark, cancel)?;
+                    self.builder.object(source, self.benchmark, barriers, cancel)?;
                 }
                 Err(Failure::DoesNotCompile { diagnostics: outcome::in_the_file(diagnostics, &self.benchmark.path) }
                     .into())

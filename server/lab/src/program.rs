@@ -4,6 +4,7 @@
 //! ([`output`]). Each run is a fresh process in a fresh folder.
 
 mod compare;
+mod fibers;
 pub mod output;
 mod report;
 mod time;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use compare::compare;
+pub(crate) use fibers::{Agreement, agreement};
 pub use report::LaunchGroup;
 pub use time::time;
 

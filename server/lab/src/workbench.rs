@@ -3,12 +3,16 @@
 //! A workbench knows how the source is fed (its own `main`, a benchmark file, or one inferred from the kernel's
 //! signature) and hides the difference: builds, checks, times and comparisons are asked for in the same words.
 
+mod trust;
+
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hip_syntax::Syntax;
+use hip_syntax::rewrite::Barriers;
 
 use crate::benchmark::{self, Benchmark};
 use crate::harness::{Bench, CpuBuilder};
@@ -19,6 +23,7 @@ use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
 use crate::toolchain::{CompileOptions, clangd};
 use crate::turn::Turn;
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
+use trust::Guarded;
 
 /// How long and how precisely to sample.
 #[derive(Clone, Debug)]
@@ -101,13 +106,19 @@ pub struct Workbench {
     cpu: Cpu,
     compile: CompileOptions,
     limits: Limits,
+    /// What [`Workbench::remarks`] tells.
+    remarks: Mutex<BTreeSet<String>>,
 }
 
 /// A version of the source that compiles.
 #[derive(Clone, Debug)]
 pub struct Build {
     source: Source,
-    /// The program; benchmarks build an object that the device's cache keeps.
+    /// The program or object, in the device's cache.
+    path: PathBuf,
+    /// Kernels in it were split at their barriers.
+    split: bool,
+    /// The program; benchmarks build an object.
     program: Option<BuiltProgram>,
 }
 
@@ -122,7 +133,15 @@ impl Workbench {
         let cpu = Cpu::open(&options.cache, cancel)?;
         let compile = clangd::options_for(&source.path)?.with(&found.compile);
         let limits = Limits::new(options.timeout, options.memory_bytes);
-        Ok(Self { original: source.clone(), feed: found.feed, inferred: found.inferred, cpu, compile, limits })
+        Ok(Self {
+            original: source.clone(),
+            feed: found.feed,
+            inferred: found.inferred,
+            cpu,
+            compile,
+            limits,
+            remarks: Mutex::default(),
+        })
     }
 
     /// The source that the workbench was opened with.
@@ -164,14 +183,26 @@ impl Workbench {
     /// # Errors
     /// [`crate::Failure::DoesNotCompile`] with the compiler's messages.
     pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<Build, LabError> {
-        let program = match &self.feed {
-            Feed::Program(_) => Some(self.cpu.build_program(source, &self.compile, cancel)?),
-            Feed::Benchmark(benchmark) => {
-                self.bench(benchmark, |bench| bench.build(source, cancel))?;
-                None
+        let is_original = source.text == self.original.text;
+        match &self.feed {
+            Feed::Program(_) => {
+                // On fibers too: its first run is compared with that.
+                let whole = is_original && self.cpu.splits(source, &self.compile)?;
+                let built = beside(
+                    || whole.then(|| self.cpu.build_program(source, &self.whole(), cancel)),
+                    || self.cpu.build_program(source, &self.compile, cancel),
+                )?;
+                let (path, split) = (built.path.clone(), built.split);
+                Ok(Build { source: source.clone(), path, split, program: Some(built) })
             }
-        };
-        Ok(Build { source: source.clone(), program })
+            Feed::Benchmark(benchmark) => {
+                // Whatever is run needs the reference, which is made of the original.
+                let built = self.bench(benchmark, Barriers::Split, |bench| {
+                    beside(|| is_original.then(|| bench.trusted(cancel)), || bench.build(source, cancel))
+                })?;
+                Ok(Build { source: source.clone(), path: built.path, split: built.split, program: None })
+            }
+        }
     }
 
     /// Runs a build once and checks its result. Returns what a program printed; nothing under a benchmark file.
@@ -179,16 +210,20 @@ impl Workbench {
     /// # Errors
     /// The [`crate::Failure`] that it came to.
     pub fn check(&self, build: &Build, cancel: &Cancel) -> Result<String, LabError> {
-        match (&self.feed, &build.program) {
-            (Feed::Program(arguments), Some(built)) => {
-                program::run(&self.cpu, built, &self.run_options(&arguments.check), cancel)
+        self.guarded(&[build], cancel, |barriers| self.check_with(build, barriers, cancel)).map(Guarded::value)
+    }
+
+    fn check_with(&self, build: &Build, barriers: Barriers, cancel: &Cancel) -> Result<String, LabError> {
+        match &self.feed {
+            Feed::Program(arguments) => {
+                let built = self.program(build, barriers, cancel)?;
+                program::run(&self.cpu, &built, &self.run_options(&arguments.check), cancel)
                     .map(|outcome| outcome.stdout)
             }
-            (Feed::Benchmark(benchmark), _) => {
+            Feed::Benchmark(benchmark) => {
                 let time = |bench: Bench<'_>| bench.time(&build.source, &Sampling::once(), cancel);
-                self.bench(benchmark, time).map(|_| String::new())
+                self.bench(benchmark, barriers, time).map(|_| String::new())
             }
-            (Feed::Program(_), None) => Err(of_another_workbench()),
         }
     }
 
@@ -198,15 +233,17 @@ impl Workbench {
     /// The [`crate::Failure`] that it came to.
     pub fn time(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
         let _turn = self.turn(cancel)?;
-        match (&self.feed, &build.program) {
-            (Feed::Program(arguments), Some(built)) => {
-                program::time(&self.cpu, built, &self.run_options(&arguments.timing), sampling, cancel)
+        let time = |barriers| match &self.feed {
+            Feed::Program(arguments) => {
+                let built = self.program(build, barriers, cancel)?;
+                program::time(&self.cpu, &built, &self.run_options(&arguments.timing), sampling, cancel)
             }
-            (Feed::Benchmark(benchmark), _) => {
-                self.bench(benchmark, |bench| bench.time(&build.source, sampling, cancel))
+            Feed::Benchmark(benchmark) => {
+                self.bench(benchmark, barriers, |bench| bench.time(&build.source, sampling, cancel))
             }
-            (Feed::Program(_), None) => Err(of_another_workbench()),
-        }
+        };
+        let timed = self.guarded(&[build], cancel, time)?;
+        Ok(timed.noted(|report| &mut report.device_note))
     }
 
     /// Checks both builds and compares their times, interleaved. Waits while something else is measured on the device.
@@ -221,15 +258,18 @@ impl Workbench {
         cancel: &Cancel,
     ) -> Result<Comparison, LabError> {
         let _turn = self.turn(cancel)?;
-        match (&self.feed, &baseline.program, &candidate.program) {
-            (Feed::Program(arguments), Some(old), Some(new)) => {
-                program::compare(&self.cpu, old, new, &self.run_options(&arguments.timing), sampling, cancel)
+        let compare = |barriers| match &self.feed {
+            Feed::Program(arguments) => {
+                let (old, new) =
+                    (self.program(baseline, barriers, cancel)?, self.program(candidate, barriers, cancel)?);
+                program::compare(&self.cpu, &old, &new, &self.run_options(&arguments.timing), sampling, cancel)
             }
-            (Feed::Benchmark(benchmark), ..) => {
-                self.bench(benchmark, |bench| bench.compare(&baseline.source, &candidate.source, sampling, cancel))
-            }
-            (Feed::Program(_), ..) => Err(of_another_workbench()),
-        }
+            Feed::Benchmark(benchmark) => self.bench(benchmark, barriers, |bench| {
+                bench.compare(&baseline.source, &candidate.source, sampling, cancel)
+            }),
+        };
+        let compared = self.guarded(&[baseline, candidate], cancel, compare)?;
+        Ok(compared.noted(|comparison| &mut comparison.device_note))
     }
 
     /// Builds `source` for a sanitizer, runs it once and tells what was found.
@@ -246,7 +286,13 @@ impl Workbench {
             Feed::Benchmark(benchmark) => {
                 let faults = Mutex::default();
                 let builder = CpuBuilder { cpu: &cpu, options: self.compile.clone(), faults: Some(&faults) };
-                let bench = Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits };
+                let bench = Bench {
+                    builder: &builder,
+                    benchmark,
+                    original: &self.original,
+                    limits: self.limits,
+                    barriers: Barriers::Fibers,
+                };
                 bench.build(source, cancel)?;
                 let outcome = bench.check(source, cancel);
                 sanitize::Run::new(faults.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)?
@@ -267,10 +313,19 @@ impl Workbench {
         }
     }
 
-    fn bench<T>(&self, benchmark: &Benchmark, work: impl FnOnce(Bench<'_>) -> T) -> T {
+    fn bench<T>(&self, benchmark: &Benchmark, barriers: Barriers, work: impl FnOnce(Bench<'_>) -> T) -> T {
         let builder = CpuBuilder { cpu: &self.cpu, options: self.compile.clone(), faults: None };
-        work(Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits })
+        work(Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits, barriers })
     }
+}
+
+/// Does `work`, and `other` at the same time on another thread. What comes of the other is found in the device's cache when
+/// it is needed; its error shows then, too.
+fn beside<T: Send, O: Send>(other: impl FnOnce() -> Option<O> + Send, work: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let _other = scope.spawn(other);
+        work()
+    })
 }
 
 fn of_another_workbench() -> LabError {

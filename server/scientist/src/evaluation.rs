@@ -42,6 +42,21 @@ pub trait Evaluator: Sync {
         cancel: &Cancel,
     ) -> Result<Comparison, LabError>;
 
+    /// As [`Evaluator::compare`], for a candidate that is about to be called the winner: whoever implements this may check it
+    /// by further means.
+    ///
+    /// # Errors
+    /// As said for the trait.
+    fn confirm(
+        &self,
+        baseline: &Self::Build,
+        candidate: &Self::Build,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<Comparison, LabError> {
+        self.compare(baseline, candidate, sampling, cancel)
+    }
+
     /// Checks and times one version. One at a time, as [`Evaluator::compare`].
     ///
     /// # Errors
@@ -68,6 +83,16 @@ impl Evaluator for Workbench {
         cancel: &Cancel,
     ) -> Result<Comparison, LabError> {
         Workbench::compare(self, baseline, candidate, sampling, cancel)
+    }
+
+    fn confirm(
+        &self,
+        baseline: &Build,
+        candidate: &Build,
+        sampling: &Sampling,
+        cancel: &Cancel,
+    ) -> Result<Comparison, LabError> {
+        Workbench::confirm(self, baseline, candidate, sampling, cancel)
     }
 
     fn time(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {

@@ -73,6 +73,15 @@ impl Subject {
     }
 }
 
+impl Drop for Subject {
+    /// However the command ends, the user learns what the results are to be taken with.
+    fn drop(&mut self) {
+        for remark in self.workbench.remarks() {
+            eprintln!("note: {remark}");
+        }
+    }
+}
+
 /// Records what was measured. A notebook that cannot be written is an error of its own, after the result was printed.
 pub fn keep(
     source: &Source,

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Builder, Described};
+use hip_syntax::rewrite::Barriers;
+
+use super::{Builder, Described, Object};
 use crate::benchmark::Benchmark;
 use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::{Cpu, DEVICE_NOTE};
@@ -22,13 +24,21 @@ pub struct CpuBuilder<'a> {
 }
 
 impl Builder for CpuBuilder<'_> {
-    fn object(&self, source: &Source, benchmark: &Benchmark, cancel: &Cancel) -> Result<PathBuf, LabError> {
+    fn object(
+        &self,
+        source: &Source,
+        benchmark: &Benchmark,
+        barriers: Barriers,
+        cancel: &Cancel,
+    ) -> Result<Object, LabError> {
         // The object is made of the source alone.
         let of_the_program = benchmark.program.compile_options();
         let of_the_benchmark = CompileOptions { main: None, sources: Vec::new(), ..of_the_program };
-        let options = self.options.clone().with(&of_the_benchmark);
+        let mut options = self.options.clone().with(&of_the_benchmark);
+        options.fibers |= barriers == Barriers::Fibers;
         // The glue stands in the text already, so that its launch is rewritten with the others.
-        Ok(self.cpu.build_object(source, None, &options, cancel)?.path)
+        let built = self.cpu.build_object(source, None, &options, cancel)?;
+        Ok(Object { path: built.path, split: built.split })
     }
 
     fn harness(&self, cancel: &Cancel) -> Result<PathBuf, LabError> {

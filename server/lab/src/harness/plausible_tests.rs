@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::super::{Bench, Builder, Described};
+use hip_syntax::rewrite::Barriers;
+
+use super::super::{Bench, Builder, Described, Object};
 use super::*;
 use crate::benchmark::Benchmark;
 use crate::sandbox::Limits;
@@ -14,7 +16,7 @@ use crate::{Cancel, Source};
 struct Nowhere;
 
 impl Builder for Nowhere {
-    fn object(&self, _: &Source, _: &Benchmark, _: &Cancel) -> Result<PathBuf, LabError> {
+    fn object(&self, _: &Source, _: &Benchmark, _: Barriers, _: &Cancel) -> Result<Object, LabError> {
         Err(LabError::Cancelled)
     }
     fn harness(&self, _: &Cancel) -> Result<PathBuf, LabError> {
@@ -42,7 +44,8 @@ fn outcome(baseline: f64, candidate: f64, clock: f64) -> Result<(), LabError> {
     let benchmark = Benchmark::parse(Path::new("/w/f.bench.toml"), FILE).unwrap();
     let original = Source::new("/w/f.hip", "");
     let limits = Limits::new(Duration::from_secs(1), 1 << 30);
-    let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
+    let bench =
+        Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits, barriers: Barriers::Split };
     let samples = ShapeSamples {
         wall: [vec![baseline; 10], vec![candidate; 10]],
         processor: [vec![baseline; 10], vec![candidate; 10]],
@@ -82,7 +85,8 @@ fn threads_that_go_on_by_themselves_are_refused() {
     let benchmark = Benchmark::parse(Path::new("/w/f.bench.toml"), FILE).unwrap();
     let original = Source::new("/w/f.hip", "");
     let limits = Limits::new(Duration::from_secs(1), 1 << 30);
-    let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
+    let bench =
+        Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits, barriers: Barriers::Split };
     for (between, expected) in
         [((100e6, 0.0), true), ((100e6, 4e6), true), ((10e6, 9e6), false), ((100e6, 180e6), false)]
     {
@@ -98,7 +102,8 @@ fn held_out_sizes_are_not_told() {
     let benchmark = Benchmark::parse(Path::new("/w/f.bench.toml"), FILE).unwrap();
     let original = Source::new("/w/f.hip", "");
     let limits = Limits::new(Duration::from_secs(1), 1 << 30);
-    let bench = Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits };
+    let bench =
+        Bench { builder: &Nowhere, benchmark: &benchmark, original: &original, limits, barriers: Barriers::Split };
     let naming = Naming { bench: &bench, compares: true };
     assert_eq!(naming.place(Which::Candidate, Some(0)), "in the candidate at n=100");
     assert_eq!(naming.place(Which::Candidate, Some(1)), "in the candidate at a held-out shape");

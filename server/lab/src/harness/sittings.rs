@@ -37,10 +37,11 @@ pub(super) fn once() -> Effort {
     Effort { budget: Duration::ZERO, patience: PATIENCE, least_pairs: 0, looks_at_machine: false }
 }
 
-/// Sits until the interval of the geometric mean is narrow or the budget is spent.
+/// Sits until the interval of the geometric mean is narrow or the budget is spent: once with the first objects, then with
+/// the others.
 pub(super) fn compare(
     bench: &Bench<'_>,
-    objects: &Objects,
+    [first, later]: [&Objects; 2],
     shapes: &[usize],
     sampling: &Sampling,
     cancel: &Cancel,
@@ -57,6 +58,7 @@ pub(super) fn compare(
     let mut seed = sampling.seed;
     loop {
         let effort = Effort { looks_at_machine: sittings.is_empty(), ..effort };
+        let objects = if sittings.is_empty() { first } else { later };
         sittings.push(bench.sit(objects, shapes, sampling, effort, seed, cancel)?);
         seed = seed.wrapping_add(SEED_STEP);
         if is_over(sittings.len(), started.elapsed(), sampling.budget) {

@@ -51,7 +51,7 @@ fn limits() -> Limits {
 /// Runs `act` on the bench of `original` under `benchmark`.
 pub(super) fn with_bench<T>(original: &Source, benchmark: &Benchmark, act: impl FnOnce(&Bench<'_>) -> T) -> T {
     let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default(), faults: None };
-    act(&Bench { builder: &builder, benchmark, original, limits: limits() })
+    act(&Bench { builder: &builder, benchmark, original, limits: limits(), barriers: Barriers::Split })
 }
 
 fn compare(name: &str, from: &str, to: &str, milliseconds: u64) -> Result<Comparison, LabError> {
@@ -224,7 +224,8 @@ fn a_candidate_that_never_ends_is_stopped_and_cancelling_stops_all() {
     let endless = original.with_text(text);
     let builder = CpuBuilder { cpu: &CPU, options: CompileOptions::default(), faults: None };
     let limits = Limits::new(Duration::from_secs(1), 1 << 30);
-    let bench = Bench { builder: &builder, benchmark: &benchmark, original: &original, limits };
+    let bench =
+        Bench { builder: &builder, benchmark: &benchmark, original: &original, limits, barriers: Barriers::Split };
     let answer = bench.compare(&original, &endless, &sampling(50), &Cancel::new());
     assert!(matches!(answer, Err(LabError::Code(Failure::TimedOut { .. }))), "{answer:?}");
 

@@ -7,6 +7,7 @@
 
 mod compile;
 mod disk;
+mod doubt;
 mod failure;
 mod flags;
 mod rewritten;
@@ -44,6 +45,8 @@ pub struct BuiltProgram {
     pub source: Source,
     /// Warnings in the user's files.
     pub warnings: Vec<Diagnostic>,
+    /// Kernels in it were split at their barriers.
+    pub split: bool,
 }
 
 /// A shared object that the harness can load.
@@ -55,6 +58,8 @@ pub struct BuiltObject {
     pub source: Source,
     /// Warnings in the user's files.
     pub warnings: Vec<Diagnostic>,
+    /// Kernels in it were split at their barriers.
+    pub split: bool,
 }
 
 impl Cpu {
@@ -120,7 +125,7 @@ impl Cpu {
         cancel: &Cancel,
     ) -> Result<BuiltProgram, LabError> {
         let built = self.compile(compile::Product::Program, source, None, options, cancel)?;
-        Ok(BuiltProgram { path: built.path, source: source.clone(), warnings: built.warnings })
+        Ok(BuiltProgram { path: built.path, source: source.clone(), warnings: built.warnings, split: built.split })
     }
 
     /// Builds `source`, with `glue` (C++) after it, as a shared object. Only what the glue exports by
@@ -133,6 +138,6 @@ impl Cpu {
         cancel: &Cancel,
     ) -> Result<BuiltObject, LabError> {
         let built = self.compile(compile::Product::Object, source, glue, options, cancel)?;
-        Ok(BuiltObject { path: built.path, source: source.clone(), warnings: built.warnings })
+        Ok(BuiltObject { path: built.path, source: source.clone(), warnings: built.warnings, split: built.split })
     }
 }

@@ -167,7 +167,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.experiment(&trial, std::time::Duration::ZERO, |session| {
             let baseline = builds.get(0).map_err(baseline_error)?;
             let candidate = builds.get(build).map_err(same_error)?;
-            let comparison = session.evaluator.compare(baseline, candidate, &sampling, session.watch.cancel())?;
+            let (evaluator, cancel) = (session.evaluator, session.watch.cancel());
+            let comparison = match kind {
+                ExperimentKind::Confirmation => evaluator.confirm(baseline, candidate, &sampling, cancel)?,
+                _ => evaluator.compare(baseline, candidate, &sampling, cancel)?,
+            };
             Ok(ExperimentOutcome::Measured(comparison))
         })
     }

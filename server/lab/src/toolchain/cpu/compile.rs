@@ -24,9 +24,13 @@ const MEMORY_BYTES: u64 = 4 << 30;
 const QUALIFIERS: [&str; 2] = ["-include", "ks/qualifiers.h"];
 /// Tells the runtime's header that units share inline functions.
 const SEVERAL_UNITS: &str = "KS_SEVERAL_UNITS";
+/// Changed where entries that earlier versions made would be read wrongly.
+const FORMAT: &str = "with marks of split kernels";
 const OUTPUT: &str = "out";
 const DEPENDENCIES: &str = "dependencies";
 const WARNINGS: &str = "warnings.json";
+/// There in builds whose kernels were split at their barriers, some of them at least.
+const SPLIT: &str = "split";
 
 /// What is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,14 @@ pub(super) struct Built {
     pub path: PathBuf,
     /// Warnings in the user's files.
     pub warnings: Vec<Diagnostic>,
+    /// Kernels in it were split at their barriers.
+    pub split: bool,
+}
+
+impl Built {
+    fn of_entry(entry: &Path, warnings: Vec<Diagnostic>) -> Self {
+        Self { path: entry.join(OUTPUT), warnings, split: entry.join(SPLIT).exists() }
+    }
 }
 
 /// The variables that the compiler gets: no others, and its temporary files where it may write.
@@ -63,6 +75,27 @@ impl Cpu {
         options: &CompileOptions,
         cancel: &Cancel,
     ) -> Result<Built, LabError> {
+        let (sources, options) = self.sources(source, glue, options)?;
+        let build = Build { cpu: self, product, sources: &sources, options: &options, cancel };
+        let key = build.key();
+        if let Some(built) = build.find(&key) {
+            return Ok(built);
+        }
+        build.make(&key)
+    }
+
+    /// Whether a build of `source` would have kernels that are split at their barriers, if they compile so.
+    pub(crate) fn splits(&self, source: &Source, options: &CompileOptions) -> Result<bool, LabError> {
+        Ok(self.sources(source, None, options)?.0.is_split())
+    }
+
+    /// What the compiler is to see, and the options with all that follows from it.
+    fn sources(
+        &self,
+        source: &Source,
+        glue: Option<&str>,
+        options: &CompileOptions,
+    ) -> Result<(Sources, CompileOptions), LabError> {
         let path = plain_path(&source.path)?;
         let main = options.main.as_deref().map(plain_path).transpose()?.filter(|main| *main != path);
         let text = match &main {
@@ -92,13 +125,7 @@ impl Cpu {
         let whole = options.fibers || self.runtime.sanitizer.is_some();
         let barriers = if whole { Barriers::Fibers } else { Barriers::Split };
         let sources = Sources::new(main, Rewritten::new(&text, glue, barriers), others, headers.texts, barriers);
-
-        let build = Build { cpu: self, product, sources: &sources, options: &options, cancel };
-        let key = build.key();
-        if let Some(built) = build.find(&key) {
-            return Ok(built);
-        }
-        build.make(&key)
+        Ok((sources, options))
     }
 }
 
@@ -114,7 +141,7 @@ impl Build<'_> {
     /// The key of all that is known before compiling. Headers that are taken as they are come on top ([`with_headers`]).
     fn key(&self) -> Key {
         let mut maker = KeyMaker::default();
-        maker.add(format!("{:?}", self.product)).add(self.cpu.runtime.key.text());
+        maker.add(FORMAT).add(format!("{:?}", self.product)).add(self.cpu.runtime.key.text());
         maker.add(flags::standard(self.options.standard.as_deref()));
         for argument in self.options.arguments() {
             maker.add(argument);
@@ -134,7 +161,7 @@ impl Build<'_> {
         let headers: Vec<PathBuf> = serde_json::from_str(&note).ok()?;
         let entry = self.cpu.cache.find(Room::Builds, &with_headers(key, &headers).ok()?)?;
         let warnings = fs::read_to_string(entry.join(WARNINGS)).ok()?;
-        Some(Built { path: entry.join(OUTPUT), warnings: serde_json::from_str(&warnings).ok()? })
+        Some(Built::of_entry(&entry, serde_json::from_str(&warnings).ok()?))
     }
 
     fn make(&self, key: &Key) -> Result<Built, LabError> {
@@ -199,9 +226,12 @@ impl Build<'_> {
         )?;
         let note =
             serde_json::to_string(&headers).map_err(io::Error::other).map_err(LabError::io("writing", DEPENDENCIES))?;
+        if self.sources.is_split() {
+            write(SPLIT, String::new())?;
+        }
         let entry = self.cpu.cache.publish(Room::Builds, &full_key, work)?;
         self.cpu.cache.write_note(key, &note)?;
-        Ok(Built { path: entry.join(OUTPUT), warnings })
+        Ok(Built::of_entry(&entry, warnings))
     }
 
     /// The user's headers that the compiler read from disk, from the makefile rules that it wrote; sources that it was
