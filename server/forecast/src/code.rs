@@ -100,6 +100,9 @@ pub enum OpKind {
         float: bool,
         /// Whether it is a compare-and-swap.
         compares: bool,
+        /// Whether all work-items bring the same value (`atomicAdd(p, 1)`), so that those on one address can be counted
+        /// together.
+        same_value: bool,
     },
     /// Waits for the block (`__syncthreads`).
     Barrier,
@@ -147,8 +150,10 @@ pub enum Class {
     IntDivide32,
     /// 64-bit integer division or remainder.
     IntDivide64,
-    /// Conversion between integers and floating point, or between widths of floating point.
+    /// Conversion from integers to floating point, or between widths of floating point.
     Convert,
+    /// Conversion from floating point to integers; rounding to whole numbers.
+    ConvertToInt,
     /// Population count, find first bit, bit reversal.
     BitCount,
     /// The address of an access whose index is computed.

@@ -179,8 +179,10 @@ pub struct Lds {
     pub atomic_same_cycles: Figure,
     /// Cycles of an atomic without conflicts.
     pub atomic_cycles: Figure,
-    /// The same for floating point.
+    /// The same two for floating point.
     pub atomic_float_same_cycles: Figure,
+    /// Without conflicts.
+    pub atomic_float_cycles: Figure,
     /// Cycles until the old value is there.
     pub atomic_latency: Figure,
 }
@@ -209,6 +211,16 @@ pub struct L1 {
     pub store_line_cycles: Figure,
     /// Cycles for each sector that a store touches.
     pub store_sector_cycles: Figure,
+    /// The same two where sectors are written in part.
+    pub partial_store_line_cycles: Figure,
+    /// For each sector.
+    pub partial_store_sector_cycles: Figure,
+    /// Whether its data lie in the banks of shared memory, with the same conflicts.
+    pub banked: bool,
+    /// Cycles that a load keeps the pipe at least when it misses.
+    pub miss_cycles: Figure,
+    /// Cycles for each line that is missing.
+    pub miss_line_cycles: Figure,
     /// Whether shared memory and the cache share one pipe.
     pub one_pipe_with_lds: bool,
     /// Cycles of a constant's load for each different address; uniform ones count as computation's operands.
@@ -235,8 +247,12 @@ pub struct L2 {
     pub bytes_per_cycle: Figure,
     /// Bytes that all units together write in a cycle, in whole sectors.
     pub write_bytes_per_cycle: Figure,
-    /// Bytes of the sector that a write of only a part of it counts as.
-    pub partial_write_bytes: Figure,
+    /// Bytes that a request for sectors of one line counts as at least.
+    pub request_bytes: Figure,
+    /// Bytes that each line of a write counts as, besides those of its sectors.
+    pub write_line_bytes: Figure,
+    /// The same where sectors are written in part.
+    pub partial_write_line_bytes: Figure,
 }
 
 /// A cache in front of the memory.
@@ -263,29 +279,31 @@ pub struct Dram {
     pub write_bytes_per_second: Figure,
     /// Bytes that are moved at once: less costs as much.
     pub access_bytes: Figure,
-    /// How many times longer an access takes whose neighbours are not wanted.
-    pub scattered_factor: Figure,
-    /// Bytes that are read to complete a sector that was written in part.
+    /// Bytes that such an access counts as where nothing near it is read meanwhile.
+    pub isolated_read_bytes: Figure,
+    /// The same for writes.
+    pub isolated_write_bytes: Figure,
+    /// Bytes that completing a sector counts as that was written in part.
     pub fill_bytes: Figure,
+    /// The same where nothing near it is written meanwhile.
+    pub isolated_fill_bytes: Figure,
 }
 
 /// Atomics on global memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Atomics {
-    /// Cycles from one wave's operation on an address to the next one's, whole device.
+    /// Cycles of the whole device for a wave's operation of integers on one address, where the compiler or the hardware sums first.
+    pub uniform_cycles: Figure,
+    /// Cycles of the whole device from one lane's operation on an address to the next one's on the same.
     pub same_address_cycles: Figure,
-    /// Cycles that each further lane of a wave on one address adds, whole device.
-    pub same_address_lane_cycles: Figure,
-    /// The same two for floating point.
-    pub float_same_address_cycles: Figure,
-    /// Each further lane.
-    pub float_same_address_lane_cycles: Figure,
+    /// Cycles of the whole device from one lane's operation on a line to the next one's on the same.
+    pub same_line_cycles: Figure,
     /// Sectors' operations that the whole device does in a cycle.
     pub sectors_per_cycle: Figure,
-    /// Lanes' operations that the whole device does in a cycle.
-    pub lanes_per_cycle: Figure,
-    /// Cycles that a wave's atomic keeps its unit's pipe, for each lane.
+    /// Cycles that a wave's atomic keeps its unit's pipe, for each sector.
+    pub sector_cycles: Figure,
+    /// The same for each lane, where each has a sector of its own.
     pub lane_cycles: Figure,
     /// Cycles until the old value is there.
     pub latency: Figure,

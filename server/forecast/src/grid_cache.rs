@@ -27,14 +27,12 @@ pub struct GridTraffic {
     pub sites: Vec<Traffic>,
     /// Bytes read from the memory.
     pub read_bytes: f64,
-    /// Bytes read from the memory at places whose neighbours were not read meanwhile.
-    pub scattered_read_bytes: f64,
+    /// What they count as: what is moved at once is paid for as a whole, and more where nothing near is wanted.
+    pub read_cost: f64,
     /// Bytes written to it while the grid ran.
     pub written_bytes: f64,
-    /// Sectors that were written in part when they left the cache.
-    pub partial_sectors: f64,
-    /// Bytes that went between the second-level cache and the memory-side cache.
-    pub beyond_bytes: f64,
+    /// What they count as, with completing sectors that were written in part.
+    pub written_cost: f64,
 }
 
 /// A request of a sampled block.
@@ -88,7 +86,7 @@ pub fn pass(
     let mut caches: Vec<Cache> =
         (0..parts).map(|_| Cache::new(lines_of(*device.l2.bytes / parts as f64) / scale)).collect();
     let mut memory_cache = device.memory_cache.as_ref().map(|cache| Cache::new(lines_of(*cache.bytes) / scale));
-    let model = Model { movement: Movement { geometry, motions, launch }, scale, kept: scale as u64 - 1 };
+    let model = Model { device, movement: Movement { geometry, motions, launch }, scale, kept: scale as u64 - 1 };
 
     let mut deltas: Vec<Vec<i64>> = Vec::new();
     let mut start = 0;
@@ -118,6 +116,11 @@ pub fn pass(
         }
         start = end;
     }
+    // What is still there was read too; what is still to be written is not the grid's time.
+    let last = memory_cache.as_ref().map_or_else(|| caches.iter().collect::<Vec<_>>(), |cache| vec![cache]);
+    for line in last.iter().flat_map(|cache| &cache.entries).filter(|entry| entry.line != u64::MAX) {
+        model.count_reads(line, &mut traffic);
+    }
     if passed < grid {
         let (from, before) = match at_half {
             Some(before) => (half, before),
@@ -139,10 +142,9 @@ impl GridTraffic {
             add(&mut site.memory_misses, then.memory_misses);
         }
         add(&mut self.read_bytes, before.read_bytes);
-        add(&mut self.scattered_read_bytes, before.scattered_read_bytes);
+        add(&mut self.read_cost, before.read_cost);
         add(&mut self.written_bytes, before.written_bytes);
-        add(&mut self.partial_sectors, before.partial_sectors);
-        add(&mut self.beyond_bytes, before.beyond_bytes);
+        add(&mut self.written_cost, before.written_cost);
     }
 }
 
@@ -218,6 +220,7 @@ pub struct Movement<'a> {
 }
 
 struct Model<'a> {
+    device: &'a Device,
     movement: Movement<'a>,
     scale: f64,
     kept: u64,
@@ -285,46 +288,91 @@ impl Model<'_> {
         let geometry = self.movement.geometry;
         let sector = self.movement.sector(request.site, request.sector, block, deltas[request.site as usize]);
         let line = sector >> geometry.line_shift;
-        let mixed = hash(line);
+        // Lines next to each other are followed together.
+        let mixed = hash(line >> 2);
         if mixed & self.kept != 0 {
             return;
         }
-        let sector_bytes = f64::from(1u32 << geometry.sector_shift);
         let in_line = (sector & ((1 << geometry.line_shift) - 1)) as u8;
+        let words = ((1u32 << geometry.sector_shift) / 4) as u8;
         let site = &mut traffic.sites[request.site as usize];
         site.requests += self.scale;
-        let outcome = cache.access(line, mixed >> 20, in_line, request.words, sector_bytes as u32 / 4);
-        let beyond = f64::from(outcome.written) * sector_bytes;
-        traffic.beyond_bytes += beyond * self.scale;
-        if !outcome.hit {
+        let (hit, left) = cache.access(line, mixed >> 20, in_line, request.words, words);
+        if !hit {
             site.misses += self.scale;
-            traffic.beyond_bytes += sector_bytes * self.scale;
         }
-        match memory_cache {
-            None => {
-                traffic.written_bytes += beyond * self.scale;
-                traffic.partial_sectors += f64::from(outcome.partial) * self.scale;
-                if !outcome.hit {
-                    site.memory_misses += self.scale;
-                    traffic.read_bytes += sector_bytes * self.scale;
-                }
-                traffic.scattered_read_bytes += f64::from(outcome.lonely) * sector_bytes * self.scale;
+        let Some(memory_cache) = memory_cache else {
+            if !hit {
+                site.memory_misses += self.scale;
             }
-            Some(memory_cache) => {
-                if !outcome.hit && request.words == 0 {
-                    let further = memory_cache.access(line, mixed >> 20, in_line, 0, 8);
-                    if !further.hit {
-                        site.memory_misses += self.scale;
-                        traffic.read_bytes += sector_bytes * self.scale;
-                    }
+            self.leave(left, words, traffic);
+            return;
+        };
+        if !hit {
+            let (hit, left) = memory_cache.access(line, mixed >> 20, in_line, 0, words);
+            if !hit {
+                traffic.sites[request.site as usize].memory_misses += self.scale;
+            }
+            self.leave(left, words, traffic);
+        }
+        if let Some(left) = left {
+            for sector in 0..4 {
+                if left.words[usize::from(sector)] > 0 {
+                    let written = left.words[usize::from(sector)];
+                    let (_, left) = memory_cache.access(left.line, mixed >> 20, sector, written, words);
+                    self.leave(left, words, traffic);
                 }
-                if outcome.written > 0 {
-                    let further = memory_cache.access(line, mixed >> 20, in_line, 1, 1);
-                    traffic.written_bytes += f64::from(further.written) * sector_bytes * self.scale;
-                }
-                traffic.partial_sectors += f64::from(outcome.partial) * self.scale;
             }
         }
+    }
+
+    /// A line leaves the last cache: what it cost the memory to bring it, and to write it back.
+    fn leave(&self, left: Option<Entry>, whole: u8, traffic: &mut GridTraffic) {
+        let Some(left) = left else { return };
+        self.count_reads(&left, traffic);
+        let sector_bytes = f64::from(whole) * 4.0;
+        let dram = &self.device.dram;
+        let dirty = (0..4).filter(|&sector| left.words[sector] > 0).fold(0u8, |bits, sector| bits | 1 << sector);
+        if dirty == 0 {
+            return;
+        }
+        let accesses = self.accesses(dirty);
+        let partial = (0..4)
+            .filter(|&sector| left.words[sector] > 0 && left.words[sector] < whole && left.read >> sector & 1 == 0)
+            .count() as f64;
+        traffic.written_bytes += f64::from(dirty.count_ones()) * sector_bytes * self.scale;
+        let (write, fill) = if left.near {
+            (*dram.access_bytes, *dram.fill_bytes)
+        } else {
+            (*dram.isolated_write_bytes, *dram.isolated_fill_bytes)
+        };
+        let filled = if partial > 0.0 { accesses * fill } else { 0.0 };
+        traffic.written_cost += (accesses * write + filled) * self.scale;
+    }
+
+    fn count_reads(&self, line: &Entry, traffic: &mut GridTraffic) {
+        if line.read == 0 {
+            return;
+        }
+        let dram = &self.device.dram;
+        let sector_bytes = f64::from(1u32 << self.movement.geometry.sector_shift);
+        traffic.read_bytes += f64::from(line.read.count_ones()) * sector_bytes * self.scale;
+        let each = if line.near { *dram.access_bytes } else { *dram.isolated_read_bytes };
+        traffic.read_cost += self.accesses(line.read) * each * self.scale;
+    }
+
+    /// Accesses of the memory for these sectors of a line.
+    fn accesses(&self, sectors: u8) -> f64 {
+        let sector_bytes = f64::from(1u32 << self.movement.geometry.sector_shift);
+        let together = (*self.device.dram.access_bytes / sector_bytes).max(1.0) as u32;
+        let mut count = 0;
+        let mut at = 0;
+        while at < 4 {
+            let mask = ((1u8 << together.min(4)) - 1) << at;
+            count += u32::from(sectors & mask != 0);
+            at += together;
+        }
+        f64::from(count)
     }
 }
 
@@ -340,75 +388,68 @@ struct Entry {
     line: u64,
     used: u32,
     valid: u8,
-    /// Sectors that were read from memory.
+    /// Sectors that were read from beyond.
     read: u8,
     /// Words written of each sector.
     words: [u8; 4],
+    /// Whether the line's neighbour was in the cache at the same time.
+    near: bool,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Outcome {
-    hit: bool,
-    /// Sectors that left, changed.
-    written: u32,
-    /// Of these, those that were changed in part and were not there before.
-    partial: u32,
-    /// Sectors read alone in their line, of the line that left.
-    lonely: u32,
-}
+const EMPTY: Entry = Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4], near: false };
 
 impl Cache {
     fn new(lines: f64) -> Self {
         let sets = ((lines / WAYS as f64) as usize).max(1);
-        let empty = Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4] };
-        Self { sets, entries: vec![empty; sets * WAYS], now: 0 }
+        Self { sets, entries: vec![EMPTY; sets * WAYS], now: 0 }
     }
 
-    fn access(&mut self, line: u64, mixed: u64, sector: u8, words: u8, whole: u32) -> Outcome {
+    fn set(&self, line: u64, mixed: u64) -> usize {
+        ((mixed + (line & 3) * 0x9e37_79b9) % self.sets as u64) as usize * WAYS
+    }
+
+    /// Whether a sector was there, and the line that left for it. `words` are written of the sector's `whole`; 0 is a read.
+    fn access(&mut self, line: u64, mixed: u64, sector: u8, words: u8, whole: u8) -> (bool, Option<Entry>) {
         self.now += 1;
-        let set = (mixed % self.sets as u64) as usize * WAYS;
-        let ways = &mut self.entries[set..set + WAYS];
-        let mut outcome = Outcome::default();
-        let place = match ways.iter().position(|entry| entry.line == line) {
-            Some(place) => place,
-            None => {
-                let (place, oldest) = ways
-                    .iter()
-                    .enumerate()
-                    .min_by_key(|(_, entry)| if entry.line == u64::MAX { 0 } else { entry.used })
-                    .map_or((0, ways[0]), |(place, entry)| (place, *entry));
-                for sector in 0..4 {
-                    if oldest.words[sector] > 0 {
-                        outcome.written += 1;
-                        let was_read = oldest.read >> sector & 1 != 0;
-                        outcome.partial += u32::from(u32::from(oldest.words[sector]) < whole && !was_read);
+        let set = self.set(line, mixed);
+        let mut left = None;
+        let found = self.entries[set..set + WAYS].iter().position(|entry| entry.line == line);
+        let place = set
+            + match found {
+                Some(place) => place,
+                None => {
+                    let ways = &self.entries[set..set + WAYS];
+                    let oldest = ways.iter().enumerate().min_by_key(|(_, entry)| entry.used).map_or(0, |(at, _)| at);
+                    if ways[oldest].line != u64::MAX {
+                        left = Some(ways[oldest]);
                     }
+                    let other = self.set(line ^ 1, mixed);
+                    let neighbour = self.entries[other..other + WAYS].iter_mut().find(|entry| entry.line == line ^ 1);
+                    let near = neighbour.is_some();
+                    if let Some(neighbour) = neighbour {
+                        neighbour.near = true;
+                    }
+                    self.entries[set + oldest] = Entry { line, near, ..EMPTY };
+                    oldest
                 }
-                if oldest.read.count_ones() == 1 {
-                    outcome.lonely = 1;
-                }
-                ways[place] = Entry { line, used: 0, valid: 0, read: 0, words: [0; 4] };
-                place
-            }
-        };
-        let entry = &mut ways[place];
+            };
+        let entry = &mut self.entries[place];
         entry.used = self.now;
         let bit = 1u8 << (sector & 3);
         if words > 0 {
-            outcome.hit = true;
             let count = &mut entry.words[usize::from(sector & 3)];
-            *count = count.saturating_add(words);
-            if u32::from(*count) >= whole {
+            *count = count.saturating_add(words).min(whole);
+            if *count >= whole {
                 entry.valid |= bit;
             }
-        } else {
-            outcome.hit = entry.valid & bit != 0;
-            if !outcome.hit {
-                entry.read |= bit;
-            }
+            return (true, left);
+        }
+        let hit = entry.valid & bit != 0;
+        if !hit {
+            entry.read |= bit;
             entry.valid |= bit;
         }
-        outcome
+        (hit, left)
     }
 }
 

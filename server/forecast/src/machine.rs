@@ -217,9 +217,9 @@ struct Rates {
     memory_cache: f64,
     dram_read: f64,
     dram_write: f64,
-    /// Bytes written to the memory for each byte written by the units.
-    written_share: f64,
-    fill_share: f64,
+    /// What the memory's reads and writes count as, for each byte that is read from it and that units write.
+    read_cost: f64,
+    written_cost: f64,
     active: f64,
 }
 
@@ -332,12 +332,12 @@ impl<'a> Machine<'a> {
             memory_cache: device.memory_cache.as_ref().map_or(0.0, |cache| active * clock / *cache.bytes_per_second),
             dram_read: active * clock / *device.dram.read_bytes_per_second,
             dram_write: active * clock / *device.dram.write_bytes_per_second,
-            written_share: if stored > 0.0 { (replay.traffic.written_bytes / stored).min(1.0) } else { 0.0 },
-            fill_share: if stored > 0.0 {
-                replay.traffic.partial_sectors * *device.dram.fill_bytes / stored
+            read_cost: if replay.traffic.read_bytes > 0.0 {
+                replay.traffic.read_cost / replay.traffic.read_bytes
             } else {
-                0.0
+                1.0
             },
+            written_cost: if stored > 0.0 { replay.traffic.written_cost / stored } else { 0.0 },
             active,
         };
         let lines = (replay.l1_bytes / *device.l1.line_bytes).max(8.0);
@@ -508,9 +508,9 @@ impl<'a> Machine<'a> {
                 self.arrive(wave, issue, op.line);
                 return;
             }
-            if let Work::Access { number, kind, returns, float } = op.work {
+            if let Work::Access { number, kind, returns, float, sums } = op.work {
                 let site = replay.sites.first(block_id) + number;
-                let ready = self.access(wave, site, access + number, kind, returns, float, issue);
+                let ready = self.access(wave, site, access + number, kind, (returns, float, sums), issue);
                 let state = &mut self.waves[wave];
                 if op.value != u32::MAX {
                     state.ready[op.value as usize] = (ready - state.origin) as f32;
@@ -623,15 +623,13 @@ impl<'a> Machine<'a> {
     }
 
     /// An access that was issued at `time`; returns when its value is there.
-    #[expect(clippy::too_many_arguments, reason = "one place calls it, with an operation's parts")]
     fn access(
         &mut self,
         wave: usize,
         site: u32,
         place: u32,
         kind: SiteKind,
-        returns: bool,
-        float: bool,
+        (returns, float, sums): (bool, bool, bool),
         time: f64,
     ) -> f64 {
         let replay = self.replay;
@@ -650,8 +648,8 @@ impl<'a> Machine<'a> {
             }
             Space::Global | Space::Scratch => match kind {
                 SiteKind::Load => self.load(wave, site, access, time),
-                SiteKind::Store => self.store(wave, site, access, time),
-                SiteKind::Atomic => self.atomic(wave, site, access, returns, float, time),
+                SiteKind::Store => self.store(wave, access, time),
+                SiteKind::Atomic => self.atomic(wave, site, access, returns, sums, time),
             },
         }
     }
@@ -661,8 +659,12 @@ impl<'a> Machine<'a> {
         let lds = &device.lds;
         let (ideal, passes) = (f64::from(access.ideal), f64::from(access.passes));
         let (cycles, latency) = if kind == SiteKind::Atomic {
-            let same = if float { *lds.atomic_float_same_cycles } else { *lds.atomic_same_cycles };
-            (*lds.atomic_cycles * ideal + same * (passes - ideal), *lds.atomic_latency)
+            let (first, same) = if float {
+                (*lds.atomic_float_cycles, *lds.atomic_float_same_cycles)
+            } else {
+                (*lds.atomic_cycles, *lds.atomic_same_cycles)
+            };
+            (first * ideal + same * (passes - ideal), *lds.atomic_latency)
         } else {
             (*lds.cycles * ideal + *lds.conflict_cycles * (passes - ideal), *lds.latency)
         };
@@ -678,11 +680,12 @@ impl<'a> Machine<'a> {
         let replay = self.replay;
         let l1 = &replay.device.l1;
         let (sectors, lines) = (f64::from(access.sectors), f64::from(access.lines));
-        let cycles =
-            (*l1.access_cycles).max(lines * *l1.line_cycles).max(sectors * *l1.sector_bytes * self.rates.l1_byte);
-        let begin = self.l1.take(time, cycles);
-        let tags = begin + cycles;
-        let mut ready = tags + *l1.latency;
+        let data = if l1.banked && access.space == Space::Global {
+            f64::from(access.passes)
+        } else {
+            sectors * *l1.sector_bytes * self.rates.l1_byte
+        };
+        let cycles = (*l1.access_cycles).max(lines * *l1.line_cycles).max(data);
         let block = self.waves[wave].block;
         let resident = &self.blocks[block];
         let number = resident.number;
@@ -690,6 +693,7 @@ impl<'a> Machine<'a> {
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
         let line_shift = replay.movement.geometry.line_shift;
         let delta = resident.deltas[site as usize];
+        let mut ready = 0.0f64;
         let mut missing = 0.0;
         let mut new_lines = 0.0;
         let mut last_line = u64::MAX;
@@ -716,6 +720,10 @@ impl<'a> Machine<'a> {
         let by_site = &mut self.outcome.site_l1[site as usize];
         by_site.0 += sectors;
         by_site.1 += sectors - missing;
+        let cycles =
+            if missing > 0.0 { cycles.max(*l1.miss_cycles).max(new_lines * *l1.miss_line_cycles) } else { cycles };
+        let tags = self.l1.pass(time, cycles);
+        ready = ready.max(tags + *l1.latency);
         if missing > 0.0 {
             let arrival = if access.space == Space::Scratch {
                 self.beyond(missing, new_lines, 0.0, 0.0, site, tags)
@@ -742,8 +750,9 @@ impl<'a> Machine<'a> {
     fn beyond(&mut self, sectors: f64, lines: f64, past_l2: f64, past_all: f64, site: u32, time: f64) -> f64 {
         let device = self.replay.device;
         let bytes = sectors * *device.l1.sector_bytes;
+        let requested = bytes.max(lines * *device.l2.request_bytes);
         let at_unit = self.unit_read.pass(time, bytes * self.rates.unit_read);
-        let at_l2 = self.l2.pass(time, bytes * self.rates.l2_read);
+        let at_l2 = self.l2.pass(time, requested * self.rates.l2_read);
         let mut arrival = at_unit.max(at_l2) + *device.l2.latency;
         // Of few lines, all or none: neighbours in memory come together. Of many, each for itself.
         let spread = &mut self.spread[site as usize];
@@ -767,11 +776,8 @@ impl<'a> Machine<'a> {
                 }
             }
             if further > 0.0 {
-                // What is moved at once is paid for as a whole.
-                let sectors_of_access = *device.dram.access_bytes / *device.l1.sector_bytes;
-                let per_line = (sectors / lines).max(1.0);
-                let moved = (per_line / sectors_of_access).ceil() * sectors_of_access / per_line;
-                let at = self.dram.pass(time, bytes * missed * further * moved.max(1.0) * self.rates.dram_read);
+                let counted = bytes * missed * further * self.rates.read_cost;
+                let at = self.dram.pass(time, counted * self.rates.dram_read);
                 if waits && further > 0.3 {
                     arrival = arrival.max(at + *device.dram.latency);
                 }
@@ -780,13 +786,18 @@ impl<'a> Machine<'a> {
         arrival
     }
 
-    fn store(&mut self, wave: usize, site: u32, access: Access, time: f64) -> f64 {
+    fn store(&mut self, wave: usize, access: Access, time: f64) -> f64 {
         let replay = self.replay;
         let device = replay.device;
         let (sectors, lines) = (f64::from(access.sectors), f64::from(access.lines));
-        let cycles = (*device.l1.access_cycles)
-            .max(lines * *device.l1.store_line_cycles)
-            .max(sectors * *device.l1.store_sector_cycles);
+        let l1 = &device.l1;
+        let partial = access.sectors > access.ideal;
+        let (of_line, of_sector) = if partial {
+            (*l1.partial_store_line_cycles, *l1.partial_store_sector_cycles)
+        } else {
+            (*l1.store_line_cycles, *l1.store_sector_cycles)
+        };
+        let cycles = (*l1.access_cycles).max(lines * of_line + sectors * of_sector);
         let at = self.l1.pass(time, cycles);
         let block = self.waves[wave].block;
         let resident = &self.blocks[block];
@@ -806,55 +817,55 @@ impl<'a> Machine<'a> {
             return at;
         }
         let bytes = sectors * *device.l1.sector_bytes;
-        let partial = access.sectors > access.ideal;
-        let l2_bytes = if partial { sectors * *device.l2.partial_write_bytes } else { bytes };
+        let of_line = if partial { *device.l2.partial_write_line_bytes } else { *device.l2.write_line_bytes };
         self.unit_write.pass(at, bytes * self.rates.unit_write);
-        self.l2.pass(at, l2_bytes * self.rates.l2_write);
-        let _ = site;
+        self.l2.pass(at, (bytes + lines * of_line) * self.rates.l2_write);
         if device.memory_cache.is_some() {
             self.memory_cache.pass(at, bytes * self.rates.memory_cache);
         }
-        let written = bytes * self.rates.written_share;
-        if written > 0.0 {
-            self.dram.pass(at, written * self.rates.dram_write);
-        }
-        if self.rates.fill_share > 0.0 {
-            self.dram.pass(at, bytes * self.rates.fill_share * self.rates.dram_read);
+        let counted = bytes * self.rates.written_cost;
+        if counted > 0.0 {
+            self.dram.pass(at, counted * self.rates.dram_write);
         }
         at
     }
 
-    fn atomic(&mut self, wave: usize, site: u32, access: Access, returns: bool, float: bool, time: f64) -> f64 {
+    fn atomic(&mut self, wave: usize, site: u32, access: Access, returns: bool, sums: bool, time: f64) -> f64 {
         let replay = self.replay;
         let device = replay.device;
         let atomics = &device.atomics;
-        let lanes = f64::from(access.lanes);
-        let begin = self.l1.take(time, (lanes * *atomics.lane_cycles).max(*device.l1.access_cycles));
+        let (lanes, sectors) = (f64::from(access.lanes), f64::from(access.sectors));
+        let same = f64::from(access.passes.max(1));
+        // All on one address: summed before they leave the unit, where that is possible.
+        let uniform = sums && same == lanes;
+        let at_unit = if uniform { 1.0 } else { (sectors * *atomics.sector_cycles).min(lanes * *atomics.lane_cycles) };
+        let begin = self.l1.take(time, at_unit.max(*device.l1.access_cycles));
         let resident = &self.blocks[self.waves[wave].block];
         let delta = resident.deltas[site as usize];
-        let sectors = f64::from(access.sectors);
-        let throughput =
-            (sectors / *atomics.sectors_per_cycle).max(lanes / *atomics.lanes_per_cycle) * self.rates.active;
-        let mut done = self.atomics.pass(begin, throughput);
-        // Operations on one address wait for each other: those of all units where all blocks use it.
-        let (once, lane) = if float {
-            (*atomics.float_same_address_cycles, *atomics.float_same_address_lane_cycles)
-        } else {
-            (*atomics.same_address_cycles, *atomics.same_address_lane_cycles)
-        };
+        let active = self.rates.active;
+        let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active);
+        // Operations on one line wait for each other: those of all units, where all blocks use it.
+        let shared_by = if delta == 0 { active } else { 1.0 };
+        let line_shift = replay.movement.geometry.line_shift;
         let work = &replay.works[resident.work];
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
-        let shared_by = if delta == 0 { self.rates.active } else { 1.0 };
-        let same = f64::from(access.passes.max(1));
-        let each = (once + lane * (same - 1.0)) * shared_by;
-        for &sector in touched.iter().take(8) {
-            let sector = replay.movement.sector(site, sector, resident.number, delta);
-            let free = self.hot.entry(sector).or_default();
-            let at = free.max(begin);
-            *free = at + each;
+        let lines = f64::from(access.lines.max(1));
+        let each = if uniform {
+            *atomics.uniform_cycles
+        } else {
+            (lanes / lines * *atomics.same_line_cycles).max(same * *atomics.same_address_cycles)
+        };
+        let mut last = u64::MAX;
+        for &sector in touched {
+            let line = replay.movement.sector(site, sector, resident.number, delta) >> line_shift;
+            if line == last {
+                continue;
+            }
+            last = line;
+            let free = self.hot.entry(line).or_default();
+            *free = free.max(begin) + each * shared_by;
             done = done.max(*free);
         }
-        self.atomics.free = self.atomics.free.max(begin);
         self.ended = self.ended.max(done);
         if returns { done + *atomics.latency } else { begin }
     }

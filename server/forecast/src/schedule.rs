@@ -74,6 +74,8 @@ pub enum Work {
         returns: bool,
         /// Whether it is floating point (atomics).
         float: bool,
+        /// Atomics: whether equal addresses of a wave become one operation.
+        sums: bool,
     },
     /// Waits for the block.
     Barrier,
@@ -177,11 +179,11 @@ impl Planner<'_> {
             }
             OpKind::Load { .. } | OpKind::Store { .. } | OpKind::Atomic { .. } => {
                 let kind = site_kind(op.kind).unwrap_or(SiteKind::Load);
-                let (returns, float) = match op.kind {
-                    OpKind::Atomic { returns, float, .. } => (returns, float),
-                    _ => (kind == SiteKind::Load, false),
+                let (returns, float, sums) = match op.kind {
+                    OpKind::Atomic { returns, float, compares, .. } => (returns, float, !float && !compares),
+                    _ => (kind == SiteKind::Load, false, false),
                 };
-                (Work::Access { number, kind, returns, float }, 0.0)
+                (Work::Access { number, kind, returns, float, sums }, 0.0)
             }
             OpKind::Barrier => (Work::Barrier, 0.0),
             OpKind::Shuffle => (Work::Shuffle, *issue.shuffle_latency as f32),

@@ -54,8 +54,8 @@ pub struct Access {
     pub ideal: u16,
     /// Lines of the cache.
     pub lines: u16,
-    /// Shared memory: passes that the banks need (those without conflicts: `ideal`). Constants: different addresses. Atomics: the most
-    /// work-items on one address.
+    /// Passes that the banks need (those without conflicts in shared memory: `ideal`). Constants: different addresses. Atomics on global
+    /// memory: the most work-items on one address.
     pub passes: u16,
     /// The first work-item's address.
     pub address: u64,
@@ -116,6 +116,17 @@ pub fn of_block(code: &Code, launch: &Launch, traced: &TracedBlock, geometry: Ge
     maker.work
 }
 
+/// What an access does to what it finds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// Reads or writes.
+    Moves,
+    /// Adds the same to each address: equal addresses are one.
+    Counts,
+    /// Any other atomic operation: equal addresses one after another.
+    Updates,
+}
+
 struct Maker<'a> {
     code: &'a Code,
     regions: &'a [Region],
@@ -167,9 +178,11 @@ impl Maker<'_> {
             }
             let Some(block) = self.code.blocks.get(earliest as usize) else { continue };
             for op in &block.ops {
-                let (bytes, atomic) = match op.kind {
-                    OpKind::Load { bytes } | OpKind::Store { bytes } => (bytes, false),
-                    OpKind::Atomic { bytes, .. } => (bytes, true),
+                let (bytes, does) = match op.kind {
+                    OpKind::Load { bytes } | OpKind::Store { bytes } => (bytes, Does::Moves),
+                    OpKind::Atomic { bytes, same_value, float, .. } => {
+                        (bytes, if same_value && !float { Does::Counts } else { Does::Updates })
+                    }
                     _ => continue,
                 };
                 addresses.clear();
@@ -182,7 +195,7 @@ impl Maker<'_> {
                         state.at += 1;
                     }
                 }
-                self.access(&addresses, &group, bytes, atomic, number);
+                self.access(&addresses, &group, bytes, does, number);
             }
         }
         self.work.waves.push(wave);
@@ -197,7 +210,7 @@ impl Maker<'_> {
         self.regions.get(self.last_region).filter(|region| holds(region))
     }
 
-    fn access(&mut self, addresses: &[u64], group: &[u8], bytes: u32, atomic: bool, wave: usize) {
+    fn access(&mut self, addresses: &[u64], group: &[u8], bytes: u32, does: Does, wave: usize) {
         let first = self.work.sectors.len() as u32;
         let mut access = Access {
             space: Space::Global,
@@ -217,7 +230,7 @@ impl Maker<'_> {
         match kind {
             Some((RegionKind::Shared, _)) => {
                 access.space = Space::Shared;
-                (access.passes, access.ideal) = self.bank_passes(addresses, bytes, atomic);
+                (access.passes, access.ideal) = self.bank_passes(addresses, bytes, does == Does::Updates);
                 access.sectors = 0;
             }
             Some((RegionKind::Constant, _)) => {
@@ -260,9 +273,11 @@ impl Maker<'_> {
                     }
                 }
                 self.finish_sectors(&mut access, addresses.len() as u64 * u64::from(bytes));
-                if atomic {
-                    access.passes = most_equal(&mut self.scratch, addresses) as u16;
-                }
+                access.passes = if does != Does::Moves {
+                    most_equal(&mut self.scratch, addresses) as u16
+                } else {
+                    self.bank_passes(addresses, bytes, false).0
+                };
             }
         }
         self.work.accesses.push(access);
