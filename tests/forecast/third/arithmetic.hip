@@ -67,6 +67,50 @@ static void polynomial_family() {
     bench("polynomial", "chains1_block1024", [&] { horner<1><<<dim3(n / 1024), dim3(1024)>>>(x, y, n); }, check);
 }
 
+// ---------------------------------------------------------------- a series whose coefficients alternate, all in registers
+static const int TERMS = SIZE(1 << 16, 1 << 8);
+// The sum over k of (k even ? a : b) x^k, as CHAINS independent Horner chains in x^CHAINS.
+template <int CHAINS> __global__ void series(const float *__restrict__ x, float *__restrict__ y, float a, float b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i], step = v, sums[CHAINS];
+#pragma unroll
+    for (int c = 1; c < CHAINS; c *= 2) step *= step;
+#pragma unroll
+    for (int c = 0; c < CHAINS; c++) sums[c] = 0;
+#pragma unroll(32 / CHAINS)
+    for (int k = TERMS - CHAINS; k >= 0; k -= CHAINS) {
+#pragma unroll
+        for (int c = 0; c < CHAINS; c++) sums[c] = sums[c] * step + ((k + c) & 1 ? b : a);
+    }
+    float sum = 0;
+#pragma unroll
+    for (int c = CHAINS - 1; c >= 0; c--) sum = sum * v + sums[c];
+    y[i] = sum;
+}
+static void series_family() {
+    if (!wanted("series")) return;
+    const int n = SIZE(1 << 14, 1 << 10);
+    const float a = 0.7f, b = -0.4f;
+    auto hx = random_floats(n, -0.95f, 0.95f, 8);
+    Device<float> x(hx);
+    Output<float> y(n);
+    auto check = [&] {
+        auto got = y.host();
+        return sampled(n, 1000, [&](size_t i) {
+            double v = hx[i], all = 1 - std::pow(v, TERMS);
+            return near_to(got[i], (a + b * v) * all / (1 - v * v), 2e-5);
+        });
+    };
+    bench("series", "chains1", [&] { series<1><<<dim3(n / 128), dim3(128)>>>(x, y, a, b, n); }, check);
+    bench("series", "chains2", [&] { series<2><<<dim3(n / 128), dim3(128)>>>(x, y, a, b, n); }, check);
+    bench("series", "chains4", [&] { series<4><<<dim3(n / 128), dim3(128)>>>(x, y, a, b, n); }, check);
+    bench("series", "chains8", [&] { series<8><<<dim3(n / 128), dim3(128)>>>(x, y, a, b, n); }, check);
+    bench("series", "chains1_block512", [&] { series<1><<<dim3(n / 512), dim3(512)>>>(x, y, a, b, n); }, check);
+    bench("series", "chains4_block512", [&] { series<4><<<dim3(n / 512), dim3(512)>>>(x, y, a, b, n); }, check);
+    bench("series", "chains1_block64", [&] { series<1><<<dim3(n / 64), dim3(64)>>>(x, y, a, b, n); }, check);
+}
+
 // ---------------------------------------------------------------- division by a number that is the same for all
 static const int ROUNDS = 16;
 static const unsigned DIVISOR = 1000003;
@@ -397,6 +441,7 @@ static void int8_dot_family() {
 int main(int argc, char **argv) {
     read_filter(argc, argv);
     polynomial_family();
+    series_family();
     division_family();
     half_family();
     precision_family();

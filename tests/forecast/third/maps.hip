@@ -252,11 +252,69 @@ static void rotation_family() {
     bench("rotation", "polynomial", [&] { rotate<AnglePolynomial><<<grid, block>>>(angle, x, y, turns, n); }, check);
 }
 
+// ---------------------------------------------------------------- eight rounds of log(1 + exp(x))
+static const int ROUNDS = 8;
+struct SoftPlusLibrary {
+    static __device__ float of(float x) { return logf(1.0f + expf(x)); }
+};
+struct SoftPlusOneMore {
+    static __device__ float of(float x) { return log1pf(expf(x)); }
+};
+struct SoftPlusIntrinsics {
+    static __device__ float of(float x) { return __logf(1.0f + __expf(x)); }
+};
+struct SoftPlusBase2 {
+    static __device__ float of(float x) { return 0.69314718f * log2f(1.0f + exp2f(1.44269504f * x)); }
+};
+struct SoftPlusDouble {
+    static __device__ float of(float x) { return (float)log(1.0 + exp((double)x)); }
+};
+template <class S> __global__ void soft_plus(const float *__restrict__ x, float *__restrict__ y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    for (int round = 0; round < ROUNDS; round++) v = S::of(v) - 0.5f;
+    y[i] = v;
+}
+template <class S> __global__ void soft_plus4(const float4 *__restrict__ x, float4 *__restrict__ y, int n4) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n4) return;
+    float4 v = x[i];
+    for (int round = 0; round < ROUNDS; round++)
+        v = make_float4(S::of(v.x) - 0.5f, S::of(v.y) - 0.5f, S::of(v.z) - 0.5f, S::of(v.w) - 0.5f);
+    y[i] = v;
+}
+static void soft_plus_family() {
+    if (!wanted("soft_plus")) return;
+    const int n = SIZE(1 << 23, 1 << 12);
+    auto hx = random_floats(n, -4, 4, 7);
+    Device<float> x(hx);
+    Output<float> y(n);
+    auto check = [&] {
+        auto got = y.host();
+        return sampled(n, 5000, [&](size_t i) {
+            double v = hx[i];
+            for (int round = 0; round < ROUNDS; round++) v = std::log1p(std::exp(v)) - 0.5;
+            return near_to(got[i], v, 1e-4);
+        });
+    };
+    dim3 grid(n / 256), block(256);
+    bench("soft_plus", "library", [&] { soft_plus<SoftPlusLibrary><<<grid, block>>>(x, y, n); }, check);
+    bench("soft_plus", "log1p", [&] { soft_plus<SoftPlusOneMore><<<grid, block>>>(x, y, n); }, check);
+    bench("soft_plus", "intrinsics", [&] { soft_plus<SoftPlusIntrinsics><<<grid, block>>>(x, y, n); }, check);
+    bench("soft_plus", "base2", [&] { soft_plus<SoftPlusBase2><<<grid, block>>>(x, y, n); }, check);
+    bench("soft_plus", "double", [&] { soft_plus<SoftPlusDouble><<<grid, block>>>(x, y, n); }, check);
+    bench("soft_plus", "library_float4", [&] {
+        soft_plus4<SoftPlusLibrary><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4);
+    }, check);
+}
+
 int main(int argc, char **argv) {
     read_filter(argc, argv);
     black_scholes_family();
     power_family();
     gelu_family();
     rotation_family();
+    soft_plus_family();
     return failed();
 }
