@@ -259,16 +259,17 @@ static void particle_family() {
 }
 
 // ---------------------------------------------------------------- occupancy, lowered by LDS that is hardly used
+// Each work-item leaves what it sees in slots of its own.
 template <int KILOBYTES> __global__ void follow(const unsigned *__restrict__ next, unsigned *__restrict__ out, int steps) {
-    __shared__ unsigned s[KILOBYTES * 256];
+    const int SLOTS = KILOBYTES * 4;
+    __shared__ unsigned s[SLOTS][64];
     int i = blockIdx.x * 64 + threadIdx.x;
     unsigned at = i;
     for (int k = 0; k < steps; k++) {
         at = next[at];
-        s[(threadIdx.x + at) % (KILOBYTES * 256)] = at;
+        s[at % SLOTS][threadIdx.x] = at;
     }
-    __syncthreads();
-    out[i] = at + (s[(threadIdx.x + at) % (KILOBYTES * 256)] == 0xffffffffu);
+    out[i] = s[at % SLOTS][threadIdx.x];
 }
 static void occupancy_family() {
     if (!wanted("occupancy")) return;
