@@ -31,6 +31,13 @@ WorkItem *first_of(unsigned wave, uint64_t items) {
     return block.items + wave * worker.wave_size + __builtin_ctzll(items);
 }
 
+void set_ready(unsigned wave, uint64_t items) {
+    const StateVector ready = static_cast<uint8_t>(kReady);
+    const MaskVector chosen = __builtin_bit_cast(MaskVector, items);
+    const StateVector states = __builtin_convertvector(chosen, StateVector) != 0 ? ready : states_of(wave);
+    memcpy(block.state + wave * worker.wave_size, &states, sizeof states);
+}
+
 /// Lets those of `waiting` go on that wait at the earliest place in the source; the values they brought are now
 /// readable. Returns the first of them.
 WorkItem *release_exchange(unsigned number, uint64_t waiting) {
@@ -41,10 +48,7 @@ WorkItem *release_exchange(unsigned number, uint64_t waiting) {
     const SiteVector candidates = __builtin_convertvector(waits, SiteVector) != 0 ? sites : never;
     const SiteVector earliest = __builtin_reduce_min(candidates);
     const uint64_t active = mask(__builtin_convertvector(candidates == earliest, MaskVector));
-    const MaskVector released = __builtin_bit_cast(MaskVector, active);
-    const StateVector ready = static_cast<uint8_t>(kReady);
-    const StateVector states = __builtin_convertvector(released, StateVector) != 0 ? ready : states_of(number);
-    memcpy(block.state + number * worker.wave_size, &states, sizeof states);
+    set_ready(number, active);
     sanitizer::exchanged(number, active);
     Wave &wave = block.waves[number];
     wave.active = active;
@@ -70,21 +74,33 @@ void report_divergence([[maybe_unused]] uint32_t one, [[maybe_unused]] uint32_t 
 #endif
 }
 
+/// The site of the barrier at which the first work-item of those in `waiting` waits, and the first that waits elsewhere.
+void look_for_divergence(unsigned wave, uint64_t waiting, WorkItem *first) {
+    SiteVector sites;
+    memcpy(&sites, block.site + wave * worker.wave_size, sizeof sites);
+    const SiteVector known = block.site[first - block.items];
+    const uint64_t elsewhere = mask(__builtin_convertvector(sites != known, MaskVector)) & waiting;
+    if (elsewhere != 0) {
+        report_divergence(static_cast<uint32_t>(first - block.items),
+                          static_cast<uint32_t>(first_of(wave, elsewhere) - block.items));
+    }
+}
+
 /// Lets everybody at the barrier go on. Returns the first, or null when nobody waits.
 WorkItem *release_barrier() {
     sanitizer::barrier();
     WorkItem *first = nullptr;
-    uint32_t site = 0;
-    for (unsigned i = 0; i < block.size; ++i) {
-        if (block.state[i] != kBarrier) {
+    for (unsigned wave = 0; wave < worker.waves; ++wave) {
+        const uint64_t waiting = in_state(wave, kBarrier);
+        if (waiting == 0) {
             continue;
         }
-        block.state[i] = kReady;
+        set_ready(wave, waiting);
         if (first == nullptr) {
-            first = block.items + i;
-            site = block.site[i];
-        } else if (block.site[i] != site && !worker.divergence_reported) {
-            report_divergence(static_cast<uint32_t>(first - block.items), i);
+            first = first_of(wave, waiting);
+        }
+        if (!worker.divergence_reported) {
+            look_for_divergence(wave, waiting, first);
         }
     }
     block.predicates = block.predicates_in;

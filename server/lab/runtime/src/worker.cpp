@@ -42,7 +42,7 @@ void map_stacks(unsigned count) {
     void *memory = mmap(nullptr, count * kStackBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
-        fail("out_of_memory", "the runtime cannot map 64 KiB of stack for each work-item of a block; use smaller "
+        fail("out_of_memory", "the runtime cannot map 68 KiB of stack for each work-item of a block; use smaller "
                               "blocks, fewer threads (KS_THREADS) or raise the memory limit");
     }
     worker.stacks = static_cast<char *>(memory);
@@ -120,10 +120,10 @@ ks_stack_entry:
 void prepare_stack(WorkItem *item) {
     item->stack = worker.free_stacks[--worker.free_count];
     sanitizer::begin_stack(item->stack, kStackBytes);
-    // Tops of stacks that lie a power of two apart would share a few cache sets: spread them.
+    // Tops of stacks that lie whole pages apart would share a few cache sets: spread them.
     const size_t number = reinterpret_cast<uintptr_t>(item->stack) / kStackBytes;
-    const size_t colour = number * 832 & 0x3fc0;
-    item->stack_pointer = static_cast<char *>(item->stack) + kStackBytes - 64 - colour;
+    const size_t colour = number * 832 & 0xfc0;
+    item->stack_pointer = static_cast<char *>(item->stack) + kStackBytes - 48 - colour;
     item->resume = reinterpret_cast<void *>(&ks_stack_entry);
     item->rbx = reinterpret_cast<void *>(worker.entry);
 }
