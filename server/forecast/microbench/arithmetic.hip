@@ -17,10 +17,10 @@ __global__ void chain(typename Op::T *sink, long long *cycles, Inputs in, int st
   using T = typename Op::T;
   T x[CHAINS];
   for (int c = 0; c < CHAINS; ++c) x[c] = Op::start((int)threadIdx.x * CHAINS + c, in);
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) { // the first pass fills the instruction cache
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {
 #pragma unroll
@@ -29,9 +29,9 @@ __global__ void chain(typename Op::T *sink, long long *cycles, Inputs in, int st
         for (int c = 0; c < CHAINS; ++c) x[c] = Op::step(x[c], in);
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   T sum = x[0];
   for (int c = 1; c < CHAINS; ++c) sum = sum + x[c];
   sink[blockIdx.x * blockDim.x + threadIdx.x] = sum;

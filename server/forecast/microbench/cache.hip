@@ -18,11 +18,11 @@ constexpr int kSpan = 16 * 1024;
 template <class T> __global__ void l1_load(const char *base, const int *lane_offset, float *sink, long long *cycles, int step, int mask, int steps) {
   const char *p = base + lane_offset[threadIdx.x % kWave];
   float sum = 0;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     int shift = 0;
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 2
     for (int s = 0; s < steps; ++s) {
       T v[kFourth];
@@ -33,22 +33,22 @@ template <class T> __global__ void l1_load(const char *base, const int *lane_off
       shift = (shift + step) & mask;
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   if (sum == 12345.0f) *sink = sum;
 }
 /// Each wave access goes to 4 KiB that no other of the pass touches, so that nothing is found in the first level; the second
 /// level holds all of it. Blocks start far apart.
 template <class T> __global__ void l2_load(const char *base, const int *lane_offset, float *sink, long long *cycles, unsigned slots, int steps) {
   float sum = 0;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   const char *p = base + lane_offset[threadIdx.x % kWave];
   unsigned waves = blockDim.x / kWave;
   for (int pass = 0; pass < 2; ++pass) {
     unsigned slot = blockIdx.x * 37 * kFourth + threadIdx.x / kWave * kFourth;
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
     for (int s = 0; s < steps; ++s) {
       T v[kFourth];
 #pragma unroll
@@ -58,18 +58,44 @@ template <class T> __global__ void l2_load(const char *base, const int *lane_off
       slot += waves * kFourth;
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
+  if (sum == 12345.0f) *sink = sum;
+}
+/// Past the first level, over 192 KiB of the block's own without a gap: no other processor wants these lines. `slot_bytes` is
+/// what the pattern spans.
+template <class T> __global__ void l2_load_own(const char *base, const int *lane_offset, float *sink, long long *cycles, unsigned slot_bytes, unsigned slots, int steps) {
+  float sum = 0;
+  long long begin = 0, end = 0;
+  const char *p = base + (size_t)blockIdx.x * slot_bytes * slots + lane_offset[threadIdx.x % kWave];
+  unsigned step = blockDim.x / kWave * kFourth % slots;
+  for (int pass = 0; pass < 2; ++pass) {
+    unsigned slot = threadIdx.x / kWave * kFourth % slots;
+    __syncthreads();
+    begin = clock64();
+    for (int s = 0; s < steps; ++s) {
+      T v[kFourth];
+#pragma unroll
+      for (int u = 0; u < kFourth; ++u) v[u] = load_past_l1((const T *)(p + (slot + u) * slot_bytes));
+#pragma unroll
+      for (int u = 0; u < kFourth; ++u) sum += word(v[u]);
+      slot += step;
+      if (slot >= slots) slot -= slots;
+    }
+    __syncthreads();
+    end = clock64();
+  }
+  report_cycles(cycles, begin, end);
   if (sum == 12345.0f) *sink = sum;
 }
 /// Every wave stores to 8 KiB of its own, over and over.
 template <class T> __global__ void l2_store(char *base, const int *lane_offset, long long *cycles, int steps) {
-  long long taken = 0;
+  long long begin = 0, end = 0;
   char *p = base + (size_t)(blockIdx.x * (blockDim.x / kWave) + threadIdx.x / kWave) * 8192 + lane_offset[threadIdx.x % kWave];
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
     for (int s = 0; s < steps; ++s)
 #pragma unroll
       for (int u = 0; u < kFourth; ++u) {
@@ -78,9 +104,9 @@ template <class T> __global__ void l2_store(char *base, const int *lane_offset, 
       }
     __threadfence();
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
 }
 
 static char *memory_;
@@ -146,6 +172,8 @@ static void l2_patterns() {
       At b = {"busy_processors", (double)blocks}, l = {"lines", (double)s.lines}, n = {"sectors", (double)s.sectors}, w = {"bytes_per_lane", 4};
       Spread c = block_cycles(blocks, [&](long long *cycles) { hipLaunchKernelGGL(l2_load<float>, dim3(blocks), dim3(threads), 0, 0, memory_, offsets_, sink_, cycles, slots, steps); });
       emit("l2_load_cycles_per_wave_access", {b, l, n, w}, c * (1.0 / (steps * kFourth * waves)), "cycles", "16 MiB footprint in the second level, nothing found in the first; cycles of the whole processor");
+      c = block_cycles(blocks, [&](long long *cycles) { hipLaunchKernelGGL(l2_load_own<float>, dim3(blocks), dim3(threads), 0, 0, memory_, offsets_, sink_, cycles, (unsigned)s.lines * 128, 1536u / s.lines, steps); });
+      emit("l2_load_own_cycles_per_wave_access", {b, l, n, w}, c * (1.0 / (steps * kFourth * waves)), "cycles", "192 KiB of the processor's own in the second level, past the first; cycles of the whole processor");
       c = block_cycles(blocks, [&](long long *cycles) { hipLaunchKernelGGL(l2_store<float>, dim3(blocks), dim3(threads), 0, 0, memory_, offsets_, cycles, steps); });
       emit("l2_store_cycles_per_wave_access", {b, l, n, w}, c * (1.0 / (steps * kFourth * waves)), "cycles", "8 KiB a wave, over and over, ended by a fence; cycles of the whole processor");
     }
@@ -156,7 +184,9 @@ static void l2_patterns() {
     At b = {"busy_processors", (double)blocks};
     const double bytes = (double)steps * kFourth * waves * kWave * 16;
     Spread c = block_cycles(blocks, [&](long long *cycles) { hipLaunchKernelGGL(l2_load<float4>, dim3(blocks), dim3(threads), 0, 0, memory_, offsets_, sink_, cycles, slots, steps); });
-    emit("l2_read_bytes_per_cycle_and_processor", {b}, rate(bytes, c), "bytes/cycle", "float4, coalesced, 16 MiB footprint, nothing found in the first level");
+    emit("l2_read_shared_bytes_per_cycle_and_processor", {b}, rate(bytes, c), "bytes/cycle", "float4, coalesced, 16 MiB footprint, nothing found in the first level");
+    c = block_cycles(blocks, [&](long long *cycles) { hipLaunchKernelGGL(l2_load_own<float4>, dim3(blocks), dim3(threads), 0, 0, memory_, offsets_, sink_, cycles, 512u, 384u, steps); });
+    emit("l2_read_own_bytes_per_cycle_and_processor", {b}, rate(bytes, c), "bytes/cycle", "float4, coalesced, 192 KiB of each processor's own, past the first level");
     c = block_cycles(blocks, [&](long long *cycles) { hipLaunchKernelGGL(l2_store<float4>, dim3(blocks), dim3(threads), 0, 0, memory_, offsets_, cycles, steps); });
     emit("l2_write_bytes_per_cycle_and_processor", {b}, rate(bytes, c), "bytes/cycle", "float4, coalesced, 8 KiB a wave, over and over");
   }
@@ -179,7 +209,7 @@ __global__ void sweep_shared(const float4 *data, unsigned count, unsigned from_e
   }
   if (sum == 12345.0f) *sink = sum;
 }
-template <bool WRITE> __global__ void sweep_private(float4 *data, unsigned count, unsigned passes, float *sink) {
+template <bool WRITE, bool PAST_L1> __global__ void sweep_private(float4 *data, unsigned count, unsigned passes, float *sink) {
   float sum = 0;
   unsigned step = gridDim.x * blockDim.x;
   for (unsigned pass = 0; pass < passes; ++pass)
@@ -190,7 +220,7 @@ template <bool WRITE> __global__ void sweep_private(float4 *data, unsigned count
       } else {
         float4 v[4];
 #pragma unroll
-        for (int u = 0; u < 4; ++u) v[u] = load_past_l1(data + i + u * step);
+        for (int u = 0; u < 4; ++u) v[u] = PAST_L1 ? load_past_l1(data + i + u * step) : data[i + u * step];
 #pragma unroll
         for (int u = 0; u < 4; ++u) sum += word(v[u]);
       }
@@ -211,8 +241,10 @@ static void l2_footprints() {
     At a = {"actual_mib", actual};
     emit("l2_read_everywhere_bytes_per_second", {f, a}, rate((double)from_each * 16 * blocks, event_seconds([&] { hipLaunchKernelGGL(sweep_shared, dim3(blocks), dim3(threads), 0, 0, (const float4 *)memory_, count, from_each, sink_); })), "bytes/s", "every processor reads the whole footprint, float4, past the first level");
     unsigned passes = std::max(2u, (unsigned)(1024 / actual));
-    emit("l2_read_private_bytes_per_second", {f, a}, rate((double)count * 16 * passes, event_seconds([&] { hipLaunchKernelGGL(sweep_private<false>, dim3(blocks), dim3(threads), 0, 0, (float4 *)memory_, count, passes, sink_); })), "bytes/s", "each processor reads its own part over and over, float4, past the first level");
-    emit("l2_write_private_bytes_per_second", {f, a}, rate((double)count * 16 * passes, event_seconds([&] { hipLaunchKernelGGL(sweep_private<true>, dim3(blocks), dim3(threads), 0, 0, (float4 *)memory_, count, passes, sink_); })), "bytes/s", "each processor writes its own part over and over, float4");
+    emit("l2_read_private_bytes_per_second", {f, a}, rate((double)count * 16 * passes, event_seconds([&] { hipLaunchKernelGGL((sweep_private<false, true>), dim3(blocks), dim3(threads), 0, 0, (float4 *)memory_, count, passes, sink_); })), "bytes/s", "each processor reads its own part over and over, float4, past the first level");
+    if (mib >= 40) // less than that and the first-level caches hold part of it
+      emit("l2_read_private_plain_bytes_per_second", {f, a}, rate((double)count * 16 * passes, event_seconds([&] { hipLaunchKernelGGL((sweep_private<false, false>), dim3(blocks), dim3(threads), 0, 0, (float4 *)memory_, count, passes, sink_); })), "bytes/s", "each processor reads its own part over and over, float4, plain loads");
+    emit("l2_write_private_bytes_per_second", {f, a}, rate((double)count * 16 * passes, event_seconds([&] { hipLaunchKernelGGL((sweep_private<true, true>), dim3(blocks), dim3(threads), 0, 0, (float4 *)memory_, count, passes, sink_); })), "bytes/s", "each processor writes its own part over and over, float4");
   }
 }
 

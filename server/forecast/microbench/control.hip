@@ -5,10 +5,10 @@ enum Exchange { shuffle_xor, shuffle_down, shuffle_index, vote_ballot, vote_any,
 template <Exchange KIND, int CHAINS> __global__ void exchange(int *sink, long long *cycles, int k, int steps) {
   int x[CHAINS];
   for (int c = 0; c < CHAINS; ++c) x[c] = threadIdx.x + c;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {
 #pragma unroll
@@ -25,9 +25,9 @@ template <Exchange KIND, int CHAINS> __global__ void exchange(int *sink, long lo
         }
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   int sum = 0;
   for (int c = 0; c < CHAINS; ++c) sum += x[c];
   sink[blockIdx.x * blockDim.x + threadIdx.x] = sum;
@@ -39,8 +39,8 @@ __global__ void barriers(int *sink, long long *cycles, int steps) {
   long long begin = clock64();
 #pragma unroll 8
   for (int i = 0; i < steps; ++i) __syncthreads();
-  long long taken = clock64() - begin;
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  long long end = clock64();
+  report_cycles(cycles, begin, end);
   sink[threadIdx.x] = s[threadIdx.x ^ 1];
 }
 /// A block reduction's step: store, barrier, load from another wave.
@@ -57,8 +57,8 @@ __global__ void exchange_by_barrier(int *sink, long long *cycles, int steps) {
     s[threadIdx.x] = x;
     __syncthreads();
   }
-  long long taken = clock64() - begin;
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  long long end = clock64();
+  report_cycles(cycles, begin, end);
   sink[threadIdx.x] = x;
 }
 
@@ -66,10 +66,10 @@ __global__ void exchange_by_barrier(int *sink, long long *cycles, int steps) {
 __global__ void branch(float *sink, long long *cycles, int ways, float a, float b, int steps) {
   float x = threadIdx.x;
   int way = (int)(threadIdx.x % kWave) % ways;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {
       switch (way) {
@@ -82,19 +82,19 @@ __global__ void branch(float *sink, long long *cycles, int ways, float a, float 
       }
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   sink[blockIdx.x * blockDim.x + threadIdx.x] = x;
 }
 /// if / else of 8 or 32 dependent fma on each side.
 template <int WORK> __global__ void two_sides(float *sink, long long *cycles, int border, float a, float b, int steps) {
   float x = threadIdx.x;
   int lane = threadIdx.x % kWave;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {
       if (lane < border) {
@@ -108,29 +108,79 @@ template <int WORK> __global__ void two_sides(float *sink, long long *cycles, in
       }
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   sink[blockIdx.x * blockDim.x + threadIdx.x] = x;
 }
 /// A loop of one fma; with `spread` the lanes of a wave leave it after different counts (the longest is `steps`).
 __global__ void loop(float *sink, long long *cycles, int spread, float a, float b, int steps) {
   float x = threadIdx.x;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   int trips = steps - (int)(threadIdx.x % kWave) * spread;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 1
     for (int s = 0; s < trips; ++s) x = fmaf(x, a, b);
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   sink[blockIdx.x * blockDim.x + threadIdx.x] = x;
 }
 
+/// Which pipes are one: a load of shared memory, one of the first-level cache and a shuffle, alone and beside each other.
+template <bool SHARED, bool CACHE, bool SHUFFLE> __global__ void beside(const int *data, int *sink, long long *cycles, int step, int steps) {
+  __shared__ int words[4096];
+  for (int i = threadIdx.x; i < 4096; i += blockDim.x) words[i] = i;
+  int a = 0, b = 0, c = threadIdx.x, shift = 0;
+  long long begin = 0, end = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    __syncthreads();
+    begin = clock64();
+    for (int s = 0; s < steps; ++s) {
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        if (SHARED) a += words[threadIdx.x % kWave + shift + u * 64];
+        if (CACHE) b += data[threadIdx.x % kWave + shift + u * 64];
+        if (SHUFFLE) c = __shfl_xor(c, 1);
+      }
+      shift = (shift + step) & step;
+    }
+    __syncthreads();
+    end = clock64();
+  }
+  report_cycles(cycles, begin, end);
+  sink[blockIdx.x * blockDim.x + threadIdx.x] = a + b + c;
+}
+/// N instructions without a jump, in a loop of which the first round finds the instruction caches cold.
+template <int N> __global__ void straight(float *sink, long long *cycles, float a, float b, int rounds) {
+  float x = threadIdx.x, y = threadIdx.x + 1, z = threadIdx.x + 2, w = threadIdx.x + 3;
+  long long begin = 0, end = 0;
+#pragma unroll 1
+  for (int r = 0; r < rounds; ++r) {
+    __syncthreads();
+    begin = clock64();
+#pragma unroll
+    for (int u = 0; u < N / 4; ++u) x = fmaf(x, a, b), y = fmaf(y, a, b), z = fmaf(z, a, b), w = fmaf(w, a, b);
+    __syncthreads();
+    end = clock64();
+  }
+  report_cycles(cycles, begin, end);
+  sink[blockIdx.x * blockDim.x + threadIdx.x] = x + y + z + w;
+}
+
 static int *sink_;
+template <int N> static void straight_code() {
+  static Device<float> flush((size_t)64 << 20);
+  for (int waves : {4, 32})
+    for (int rounds : {1, 4})
+      emit("straight_code_cycles_per_instruction_and_wave", {{"instructions", N}, {"waves_per_processor", (double)waves}, {"cold", (double)(rounds == 1)}}, block_cycles(processors(), [&](long long *c) {
+             CHECK(hipMemset(flush.data, 0, flush.count * 4)); // the code leaves the second-level cache too
+             hipLaunchKernelGGL(straight<N>, dim3(processors()), dim3(waves * kWave), 0, 0, (float *)sink_, c, 0.999f, 0.5f, rounds);
+           }) * (1.0 / N), "cycles", "fp32 fma of four chains without a jump, from a wave's view; cold: the first time through after 256 MiB were written");
+}
 template <Exchange KIND> static void exchanges(const char *name) {
   char figure[96];
   const int steps = 32;
@@ -150,6 +200,23 @@ int main() {
   exchanges<vote_any>("compare_any_and_add");
   exchanges<fence_block>("fence_block");
   exchanges<fence_device>("fence_device");
+  const int *data = sink_;
+  auto pipes = [&](auto kernel, double shared, double cache, double shuffle) {
+    const int rounds = 64;
+    emit("shared_cache_shuffle_cycles_per_wave", {{"shared_loads", shared}, {"cached_loads", cache}, {"shuffles", shuffle}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(kernel, dim3(processors()), dim3(1024), 0, 0, data, (int *)sink_ + 65536, c, 32, rounds); }) * (1.0 / (rounds * 4 * (1024 / kWave))), "cycles", "one of each named, beside each other; cycles of the whole processor");
+  };
+  pipes(beside<true, false, false>, 1, 0, 0);
+  pipes(beside<false, true, false>, 0, 1, 0);
+  pipes(beside<true, true, false>, 1, 1, 0);
+  pipes(beside<true, false, true>, 1, 0, 1);
+  pipes(beside<false, true, true>, 0, 1, 1);
+  pipes(beside<true, true, true>, 1, 1, 1);
+  straight_code<512>();
+  straight_code<1024>();
+  straight_code<2048>();
+  straight_code<4096>();
+  straight_code<8192>();
+  straight_code<16384>();
   const int steps = 256;
   for (int waves : {1, 2, 4, 8, 16, 32}) {
     if (waves * kWave > 1024) continue;

@@ -84,8 +84,8 @@ template <class T, int UNROLL> static void in_flight() {
   for (int waves : {1, 2, 4, 8, 16, 32, 48, 64}) {
     if (waves * kWave > 2048) continue;
     int blocks_each = waves > 16 ? waves / 16 : 1, threads = waves / blocks_each * kWave;
-    // Few waves need little work: the measured time stays near a millisecond.
-    size_t want = std::min<size_t>(kGiB, (size_t)(waves * UNROLL * sizeof(T)) * 2 * 1024 * 1024);
+    // Far more than the second-level cache holds, and not so much that few waves take long.
+    size_t want = std::min<size_t>(kGiB, std::max<size_t>(256 << 20, (size_t)(waves * UNROLL * sizeof(T)) * 4 * 1024 * 1024));
     size_t chunk = (size_t)processors() * blocks_each * threads * UNROLL;
     size_t count = std::max<size_t>(1, want / sizeof(T) / chunk) * chunk;
     Spread s = event_seconds([&] { hipLaunchKernelGGL((read_loop<T, UNROLL>), dim3(processors() * blocks_each), dim3(threads), 0, 0, (const T *)in_, count, sink_); });

@@ -47,6 +47,23 @@ __global__ void sweep(const float4 *data, size_t count, char **sink) {
   if (sum == 12345.0f) *sink = nullptr;
 }
 
+/// Slot i holds, `pitch` bytes apart, a pointer for each lane to its place in slot i + 1.
+__global__ void link_lanes(char *base, unsigned slots, unsigned pitch) {
+  unsigned slot = blockIdx.x, lane = threadIdx.x;
+  *(char **)(base + (size_t)slot * 4096 + lane * pitch) = base + (size_t)((slot + 1) % slots) * 4096 + lane * pitch;
+}
+__global__ void follow_lanes(char *base, unsigned pitch, int warm, int steps, long long *cycles, char **sink) {
+  char *p = base + threadIdx.x * pitch;
+  for (int s = 0; s < warm; ++s) p = *(char **)p;
+  long long begin = clock64();
+  for (int s = 0; s < steps; s += 8)
+#pragma unroll
+    for (int u = 0; u < 8; ++u) p = *(char **)p;
+  long long end = clock64();
+  if (threadIdx.x == 0) cycles[0] = end - begin;
+  sink[threadIdx.x] = p;
+}
+
 static std::vector<unsigned> shuffled(unsigned count) {
   std::vector<unsigned> order(count);
   for (unsigned i = 0; i < count; ++i) order[i] = i;
@@ -57,7 +74,7 @@ static std::vector<unsigned> shuffled(unsigned count) {
 struct Chase {
   Device<char> memory{(size_t)32 * 1024 * kMiB};
   Device<unsigned> order{1 << 20};
-  Device<char *> sink{1};
+  Device<char *> sink{64};
 
   void build(unsigned count, size_t stride) {
     order.upload(shuffled(count));
@@ -130,6 +147,20 @@ int main() {
   // Few places far apart stay in the second-level cache, so what grows is the translation.
   for (double gib : {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 31.0}) chase.measure("load_latency_pages_apart_cycles", gib * 1024, (2 << 20) + 128, 16384);
 
+  // One wave's load by the lines that its lanes touch: found in the first level, in the second, in memory.
+  for (unsigned pitch : {8u, 16u, 32u, 64u, 128u}) {
+    At lines = {"lines", pitch * 32 / 128.0};
+    auto chain = [&](const char *figure, unsigned slots, int warm, int steps, bool flushed) {
+      hipLaunchKernelGGL(link_lanes, dim3(slots), dim3(32), 0, 0, chase.memory.data, slots, pitch);
+      emit(figure, {lines}, block_cycles(1, [&](long long *c) {
+             if (flushed) hipLaunchKernelGGL(sweep, dim3(processors() * 2), dim3(1024), 0, 0, (const float4 *)(chase.memory.data + ((size_t)31 << 30)), (size_t)(512 << 20) / 16, chase.sink.data);
+             hipLaunchKernelGGL(follow_lanes, dim3(1), dim3(32), 0, 0, chase.memory.data, pitch, warm, steps, c, chase.sink.data);
+           }) * (1.0 / steps), "cycles", "32 lanes follow pointers of 8 bytes, lanes evenly spread over the lines");
+    };
+    chain("l1_hit_latency_by_lines_cycles", 16, 16, 512, false);
+    chain("l2_hit_latency_by_lines_cycles", 2048, 2048, 2048, false);
+    chain("dram_latency_by_lines_cycles", 4096, 0, 1024, true);
+  }
   { // near and far
     const unsigned count = 4096;
     chase.build(count, 1024);

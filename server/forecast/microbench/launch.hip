@@ -37,6 +37,12 @@ __global__ void work(float *data, int steps) {
 __global__ void busy(float4 *data, size_t count) {
   for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) data[i] = make_float4(1, 2, 3, 4);
 }
+/// A block that stays for `cycles` and, with STORE, ends in a store of every lane.
+template <bool STORE> __global__ void hold(float *data, long long cycles) {
+  long long begin = clock64();
+  while (clock64() - begin < cycles) {}
+  if (STORE) data[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
 struct Times {
   long long begin, end;
 };
@@ -74,6 +80,19 @@ int main() {
       timed("blocks_fma_100_seconds", {t, b}, [&] { hipLaunchKernelGGL(work, dim3(blocks), dim3(threads), 0, 0, data_, 100); }, "each thread does 100 dependent fma in a loop");
       if (threads == 256) timed("blocks_registers_seconds", {t, b, {"values", 96}}, [&] { hipLaunchKernelGGL(empty_registers<96>, dim3(blocks), dim3(threads), 0, 0, data_, 0); }, "blocks that return at once from a kernel of many registers");
     }
+
+  // Between a block's last instruction and the first one of the block that takes its place.
+  int khz;
+  CHECK(hipDeviceGetAttribute(&khz, hipDeviceAttributeClockRate, 0));
+  for (int threads : {64, 128, 256, 512, 1024}) {
+    const int resident = std::min(32, 2048 / threads), rounds = 40, held = 4000;
+    auto turnaround = [&](auto kernel, const char *figure, const char *how) {
+      Spread s = event_seconds([&] { hipLaunchKernelGGL(kernel, dim3(processors() * resident * rounds), dim3(threads), 0, 0, data_, (long long)held); }) - event_seconds([&] { hipLaunchKernelGGL(kernel, dim3(processors() * resident), dim3(threads), 0, 0, data_, (long long)held); }).value;
+      emit(figure, {{"threads_per_block", (double)threads}, {"blocks_resident", (double)resident}}, s * (khz * 1e3 / (rounds - 1)) - held, "cycles", how);
+    };
+    turnaround(hold<false>, "block_turnaround_cycles", "blocks that stay 4000 cycles by the clock, 40 in each place: what a block takes beyond them, at the attribute's clock rate");
+    turnaround(hold<true>, "block_turnaround_after_store_cycles", "the same, each lane storing one word at the end");
+  }
 
   Device<Times> times(processors() * 64);
   for (int threads : {128, 256, 1024}) {

@@ -77,10 +77,12 @@ inline int processors() { // multiprocessors, compute units
 inline double wall_clock_hz() {
 #if defined(__HIP_PLATFORM_NVIDIA__)
   return 1e9;
-#else
+#elif HIP_VERSION_MAJOR >= 6
   int khz;
   CHECK(hipDeviceGetAttribute(&khz, hipDeviceAttributeWallClockRate, 0));
   return khz * 1e3;
+#else
+  return 100e6; // the constant clock of gfx9
 #endif
 }
 
@@ -101,8 +103,24 @@ template <class T> struct Device {
   }
 };
 
-/// Every block writes the cycles that its measured part took to cycles[blockIdx.x]; a repetition's figure is the median
-/// over the blocks. The first of the repetitions warms up and is dropped.
+/// From the first wave's begin to the last wave's end: a wave may read its clock long after the barrier let it go.
+/// Every thread of the block calls it.
+__device__ inline void report_cycles(long long *cycles, long long begin, long long end) {
+  __shared__ long long begins[32], ends[32];
+  int wave = threadIdx.x / kWave;
+  if (threadIdx.x % kWave == 0) begins[wave] = begin, ends[wave] = end;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int w = 1; w * kWave < (int)blockDim.x; ++w) {
+      if (begins[w] < begin) begin = begins[w];
+      if (ends[w] > end) end = ends[w];
+    }
+    cycles[blockIdx.x] = end - begin;
+  }
+}
+
+/// Every block writes the cycles that its measured part took to cycles[blockIdx.x] (report_cycles); a repetition's figure
+/// is the median over the blocks. The first of the repetitions warms up and is dropped.
 template <class Launch> Spread block_cycles(int blocks, Launch launch, int repetitions = 7) {
   static Device<long long> cycles(4096);
   std::vector<double> medians;
@@ -157,6 +175,10 @@ template <class T> __device__ __forceinline__ T load_past_l1(const T *p) {
 #if defined(__HIP_PLATFORM_NVIDIA__)
   return __ldcg(p);
 #else
-  return __builtin_nontemporal_load(p);
+  typedef unsigned Words __attribute__((ext_vector_type(sizeof(T) / 4)));
+  Words words = __builtin_nontemporal_load((const Words *)p);
+  T value;
+  __builtin_memcpy(&value, &words, sizeof value);
+  return value;
 #endif
 }

@@ -20,11 +20,11 @@ template <class T, bool WRITE> __global__ void access(const int *lane_word, floa
   for (int i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = 0;
   int at = lane_word[threadIdx.x % kWave];
   float sum = 0;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     int shift = 0;
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 2
     for (int s = 0; s < steps; ++s) {
       if (WRITE) {
@@ -40,9 +40,9 @@ template <class T, bool WRITE> __global__ void access(const int *lane_word, floa
       shift = (shift + step) & step;
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   if (sum == 12345.0f || words[threadIdx.x] == 12345.0f) *sink = sum;
 }
 template <class T> __global__ void store_wide(const int *lane_word, float *sink, long long *cycles, int step, int steps) {
@@ -57,8 +57,8 @@ template <class T> __global__ void store_wide(const int *lane_word, float *sink,
     asm volatile("" ::: "memory"); // every step's stores happen
   }
   __syncthreads();
-  long long taken = clock64() - begin;
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  long long end = clock64();
+  report_cycles(cycles, begin, end);
   if (words[threadIdx.x * 8] == 12345.0f) *sink = 1;
 }
 
@@ -68,10 +68,10 @@ template <Kind KIND> __global__ void atomic(const int *lane_word, int *sink, lon
   int *words = (int *)storage;
   for (int i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = 0;
   int at = lane_word[threadIdx.x % kWave], used = 0;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
     for (int s = 0; s < steps; ++s) {
       if (KIND == int_increment) atomicAdd(&words[at], 1);
       if (KIND == int_add) atomicAdd(&words[at], s);
@@ -82,9 +82,9 @@ template <Kind KIND> __global__ void atomic(const int *lane_word, int *sink, lon
       if (KIND == long_add) atomicAdd(&storage[at / 2 * 1], 1ull);
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   if (used == 12345 || words[threadIdx.x] == 123456789) *sink = used;
 }
 /// Bins chosen at random by every lane, as a histogram does.
@@ -101,8 +101,8 @@ template <bool FLOAT> __global__ void atomic_random(int bins, int *sink, long lo
     else atomicAdd(&words[bin], 1);
   }
   __syncthreads();
-  long long taken = clock64() - begin;
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  long long end = clock64();
+  report_cycles(cycles, begin, end);
   if (words[threadIdx.x] == 123456789) *sink = 1;
 }
 
@@ -110,37 +110,37 @@ __constant__ float table[4096];
 __global__ void constant_load(int spread, float *sink, long long *cycles, int step, int steps) {
   int at = (int)(threadIdx.x % kWave) % spread, shift = 0;
   float sum = 0;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
     for (int s = 0; s < steps; ++s) {
 #pragma unroll
       for (int u = 0; u < kFourth; ++u) sum += table[at * 4 + shift + u];
       shift = (shift + step) & step;
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   if (sum == 12345.0f) *sink = sum;
 }
 __global__ void constant_uniform(float *sink, long long *cycles, int step, int steps) {
   int shift = 0;
   float sum = 0;
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
     for (int s = 0; s < steps; ++s) {
 #pragma unroll
       for (int u = 0; u < kFourth; ++u) sum += table[shift + u * 17];
       shift = (shift + step) & step;
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   if (sum == 12345.0f) *sink = sum;
 }
 
@@ -149,19 +149,19 @@ template <int N> __global__ void local_array(const int *lane_word, float *sink, 
   float a[N];
   for (int i = 0; i < N; ++i) a[i] = (float)(i * stride);
   int at = lane_word[threadIdx.x % kWave] & (N - 1);
-  long long taken = 0;
+  long long begin = 0, end = 0;
   for (int pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    long long begin = clock64();
+    begin = clock64();
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {
       a[at] += 1.0f;
       at = (at + stride) & (N - 1);
     }
     __syncthreads();
-    taken = clock64() - begin;
+    end = clock64();
   }
-  if (threadIdx.x == 0) cycles[blockIdx.x] = taken;
+  report_cycles(cycles, begin, end);
   float sum = 0;
   for (int i = 0; i < N; ++i) sum += a[(i + at) & (N - 1)];
   sink[blockIdx.x * blockDim.x + threadIdx.x] = sum;
