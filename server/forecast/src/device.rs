@@ -13,7 +13,8 @@ use crate::code::Class;
 pub struct Figure {
     /// In the unit that the field's name and description say.
     pub value: f64,
-    /// `datasheet: ...`, `measured publicly: ...`, `micro-benchmark NAME`, or `assumed: ...`.
+    /// `datasheet: ...` for the vendor's documents and compiler, `measured publicly: ...`, `micro-benchmark NAME`, `counted: ...` in
+    /// generated code, or `assumed: ...` with the reason.
     pub source: String,
 }
 
@@ -91,12 +92,16 @@ pub struct Units {
     pub count: Figure,
     /// Clock in Hz under load.
     pub clock_hz: Figure,
+    /// Clock in Hz while all matrix cores are busy, where power does not allow [`Self::clock_hz`] then.
+    pub matrix_clock_hz: Option<Figure>,
     /// Schedulers or SIMDs of a unit.
     pub partitions: Figure,
     /// Waves that can be resident on a unit.
     pub waves: Figure,
     /// Blocks that can be resident on a unit.
     pub blocks: Figure,
+    /// The same for blocks of one wave, where that is more.
+    pub single_wave_blocks: Option<Figure>,
     /// Registers of a partition for each lane of a wave.
     pub registers: Figure,
     /// A wave gets a multiple of this many.
@@ -119,6 +124,13 @@ pub struct Issue {
     pub wave_cycles: Figure,
     /// Whether there is a scalar unit that uniform integer work goes to.
     pub scalar_unit: bool,
+    /// Whether instructions of different kinds (vector, scalar, memory, shared memory, branch) leave at once, from
+    /// different waves of a partition.
+    #[serde(default)]
+    pub kinds_together: bool,
+    /// Whether all pipes but the matrix cores are one: an instruction keeps the others' from starting.
+    #[serde(default)]
+    pub one_vector_pipe: bool,
     /// Cycles after which a barrier's waves go on, once the last has arrived.
     pub barrier_cycles: Figure,
     /// Cycles of the exchange pipe for one shuffle of a wave.
@@ -159,6 +171,9 @@ pub struct Cost {
     pub instructions: f64,
     /// Cycles until the result can be used.
     pub latency: f64,
+    /// Whether the partition computes nothing else meanwhile (matrix instructions).
+    #[serde(default)]
+    pub alone: bool,
     /// Where the figures are from.
     pub source: String,
 }
@@ -175,6 +190,12 @@ pub struct Lds {
     pub cycles: Figure,
     /// Cycles more for each further way of a conflict.
     pub conflict_cycles: Figure,
+    /// Cycles more that a wave's store takes, where its addresses go the way of its data.
+    pub store_cycles: Option<Figure>,
+    /// Bytes that one pair of partitions reads in a cycle, where that is less than the banks give.
+    pub pair_bytes_per_cycle: Option<Figure>,
+    /// Work-items that are served together in loads of 16 bytes, where they are not next to each other.
+    pub load16_groups: Option<LaneGroups>,
     /// Cycles of an atomic for each lane on the same address.
     pub atomic_same_cycles: Figure,
     /// Cycles of an atomic without conflicts.
@@ -185,6 +206,16 @@ pub struct Lds {
     pub atomic_float_cycles: Figure,
     /// Cycles until the old value is there.
     pub atomic_latency: Figure,
+}
+
+/// Which work-items of a wave are served together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaneGroups {
+    /// Each work-item is in one group.
+    pub lanes: Vec<Vec<u8>>,
+    /// Where this is from.
+    pub source: String,
 }
 
 /// The first-level cache.
@@ -199,6 +230,8 @@ pub struct L1 {
     pub line_bytes: Figure,
     /// Bytes that are fetched at once.
     pub sector_bytes: Figure,
+    /// Bytes that are written at once, where that is less.
+    pub store_sector_bytes: Option<Figure>,
     /// Cycles until a hit's value is there.
     pub latency: Figure,
     /// Cycles that an access keeps the pipe at least.
@@ -207,6 +240,12 @@ pub struct L1 {
     pub line_cycles: Figure,
     /// Bytes that go to the registers in a cycle.
     pub bytes_per_cycle: Figure,
+    /// The same for loads of 8 bytes, where that is less.
+    pub eight_byte_bytes_per_cycle: Option<Figure>,
+    /// Work-items that are served in a cycle where neighbours do not read next to each other.
+    pub scattered_items_per_cycle: Option<Figure>,
+    /// Banks of 4 bytes that those work-items share: of equal ones each takes a cycle.
+    pub scattered_banks: Option<Figure>,
     /// Cycles for each line that a store touches.
     pub store_line_cycles: Figure,
     /// Cycles for each sector that a store touches.
@@ -237,6 +276,10 @@ pub struct L2 {
     pub bytes: Figure,
     /// Separate caches: blocks are dealt out to them in turn.
     pub parts: Figure,
+    /// Channels of all parts, where they are known.
+    pub channels: Option<Figure>,
+    /// Bytes that a channel can read in a cycle.
+    pub channel_bytes_per_cycle: Option<Figure>,
     /// Cycles until a hit's value is there.
     pub latency: Figure,
     /// Bytes that one unit gets in a cycle, at most.
@@ -324,7 +367,13 @@ pub struct Start {
 }
 
 /// The tables that ship with the crate.
-const TABLES: [(&str, &str); 1] = [("h200", include_str!("../devices/h200.toml"))];
+const TABLES: [(&str, &str); 5] = [
+    ("h200", include_str!("../devices/h200.toml")),
+    ("mi300x", include_str!("../devices/mi300x.toml")),
+    ("mi325x", include_str!("../devices/mi325x.toml")),
+    ("mi300a", include_str!("../devices/mi300a.toml")),
+    ("mi250x", include_str!("../devices/mi250x.toml")),
+];
 
 /// A device that is not there, or a table that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -379,14 +428,5 @@ impl Device {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_table_is_well_formed() {
-        for name in known() {
-            let device = Device::named(name).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(device.name, name);
-        }
-    }
-}
+#[path = "device_tests.rs"]
+mod tests;
