@@ -2,13 +2,15 @@
 //!
 //! Made from LLVM's text by `ir` while that is instrumented; a trace names blocks by their number here.
 
+use serde::{Deserialize, Serialize};
+
 /// Number of a [`Block`] in [`Code::blocks`].
 pub type BlockId = u32;
 /// Number of a value of one function: what an operation computes, dense from 0.
 pub type Value = u32;
 
 /// The functions of one module that were instrumented: kernels and what they call.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Code {
     /// In the order of the text.
     pub functions: Vec<Function>,
@@ -20,7 +22,7 @@ pub struct Code {
 }
 
 /// A function whose blocks are traced.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     /// As the linker knows it.
     pub symbol: String,
@@ -34,7 +36,7 @@ pub struct Function {
 
 /// A stretch of code that is run from its beginning to its end: a basic block, or what is left of one after a call of
 /// another instrumented function.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The function, in [`Code::functions`].
     pub function: u32,
@@ -47,7 +49,7 @@ pub struct Block {
 }
 
 /// A value that takes another value's place when its block is entered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phi {
     /// The value.
     pub value: Value,
@@ -56,7 +58,7 @@ pub struct Phi {
 }
 
 /// One operation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Op {
     /// What it is.
     pub kind: OpKind,
@@ -72,7 +74,7 @@ pub struct Op {
 }
 
 /// Kinds of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OpKind {
     /// Costs nothing: a renaming, an address that the access computes by itself, a product that is fused into a sum.
     Free,
@@ -120,7 +122,7 @@ pub enum OpKind {
 }
 
 /// Kinds of computations that devices have different rates for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Class {
     /// fp32 add, multiply, fused multiply-add, minimum, maximum.
     Float32,

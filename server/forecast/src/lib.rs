@@ -9,6 +9,7 @@ pub mod code;
 pub mod device;
 pub mod forecast;
 pub mod grid_cache;
+pub mod ir;
 pub mod machine;
 pub mod odds;
 pub mod registers;

@@ -1,10 +1,15 @@
 //! What a traced run recorded: for each launch some blocks, and for each of their work-items the code blocks that it
 //! passed and the addresses that it touched.
 
+mod read;
+
+use serde::{Deserialize, Serialize};
+
 use crate::code::BlockId;
+pub use read::{ReadError, read};
 
 /// A launch of a kernel; later launches of the same kernel and shape are counted, not traced again.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
     /// Display name, with template arguments.
     pub kernel: String,
@@ -18,6 +23,8 @@ pub struct Launch {
     pub launches: u32,
     /// Whether all blocks were run, so that later launches find what this one should have written.
     pub complete: bool,
+    /// Whether a work-item's trace was ended before the work-item: it was longer than there is room for.
+    pub cut: bool,
     /// Sampled blocks, in the order in which they were run.
     pub blocks: Vec<TracedBlock>,
     /// Where things are in memory, sorted by address, without overlaps.
@@ -25,7 +32,7 @@ pub struct Launch {
 }
 
 /// One block of a grid.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TracedBlock {
     /// Its number, x fastest.
     pub number: u64,
@@ -34,7 +41,7 @@ pub struct TracedBlock {
 }
 
 /// One step of a work-item: 8 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event(pub u64);
 
 impl Event {
@@ -57,7 +64,7 @@ impl Event {
 }
 
 /// A range of addresses and what lies there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     /// First address.
     pub begin: u64,
@@ -68,7 +75,7 @@ pub struct Region {
 }
 
 /// Kinds of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RegionKind {
     /// An allocation of global memory, or a `__device__` variable.
     Global,

@@ -4,6 +4,7 @@ pub mod clang;
 pub mod clangd;
 pub mod cpu;
 pub(crate) mod diagnostics;
+pub mod forecast;
 pub(crate) mod includes;
 pub mod options;
 

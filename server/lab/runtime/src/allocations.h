@@ -29,6 +29,13 @@ class Allocations {
     /// Whether `bytes` from `pointer` can be accessed as far as is known: within the allocation that they begin in, or
     /// in memory of the program's own.
     bool accessible(const void *pointer, size_t bytes);
+    /// Calls `see` with the first address of each allocation and what it is.
+    template <class F> void for_each(F see) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const auto &[begin, allocation] : live_) {
+            see(begin, allocation);
+        }
+    }
     /// Bytes that are allocated.
     size_t used();
 

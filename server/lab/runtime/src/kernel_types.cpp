@@ -278,7 +278,7 @@ bool find_kernel(const void *function, PointerLaunch *out) {
     }
     parameters->sizes.push_back(0);
     parameters->layout = {sizeof(UntypedBody), static_cast<unsigned>(parameters->all.size()), parameters->sizes.data(),
-                          &UntypedBody::find};
+                          &UntypedBody::find, nullptr};
     // A template's name comes with its return type.
     const std::string plain = name.compare(0, 5, "void ") == 0 ? name.substr(5, begin - 5) : name.substr(0, begin);
     *out = {ks_kernel_name(nullptr, plain.c_str()), &launch_untyped};

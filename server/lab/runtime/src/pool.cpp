@@ -4,6 +4,7 @@
 #include "fault.h"
 #include "output.h"
 #include "sanitizer.h"
+#include "trace.h"
 #include "worker.h"
 #include <algorithm>
 #include <atomic>
@@ -157,7 +158,7 @@ unsigned usable_processors() {
 } // namespace
 
 unsigned thread_count() {
-#ifdef KS_SANITIZE
+#if defined(KS_SANITIZE) || defined(KS_TRACE)
     return 1; // Blocks one after another: shared memory is not thread-local in this build, and results are the same each time.
 #endif
     static const unsigned count = [] {
@@ -169,6 +170,10 @@ unsigned thread_count() {
 }
 
 bool run_on_pool(const Launch &launch) {
+#ifdef KS_TRACE
+    trace::run(launch);
+    return false;
+#endif
     // Never destroyed: their threads outlive main.
     static Pool *const pool = new Pool;
     static Pool *const cooperative_pool = new Pool;

@@ -177,13 +177,20 @@ extern "C" __attribute__((visibility("default"))) WorkItem *ks_finish_slowly(Wor
     WorkItem *next = choose(item->index.ks_linear);
     if (is_new(next)) {
         begin(next);
+#ifdef KS_TRACE
+        prepare_stack(next);
+        jump_to(next);
+#else
         next->stack = item->stack;
         sanitizer::begin_stack(item->stack, kStackBytes);
         tell_who_runs(next);
         return next;
+#endif
     }
+#ifndef KS_TRACE
     // Nobody can take this stack before the jump: only this thread gives it away.
     worker.free_stacks[worker.free_count++] = item->stack;
+#endif
     tell_who_runs(next);
     jump_to(next);
 }

@@ -10,7 +10,10 @@ namespace ks {
 extern "C" {
 /// Never waits: the idle states below say so.
 WorkItem ks_idle_items[1 + kItemsAhead];
-__thread char ks_dynamic_shared[kMaxSharedBytes + sanitizer::kSharedMargin] __attribute__((aligned(128)));
+#ifndef KS_TRACE
+__thread
+#endif
+char ks_dynamic_shared[kMaxSharedBytes + sanitizer::kSharedMargin] __attribute__((aligned(128)));
 }
 __thread Worker worker;
 
@@ -46,6 +49,9 @@ void map_stacks(unsigned count) {
                               "blocks, fewer threads (KS_THREADS) or raise the memory limit");
     }
     worker.stacks = static_cast<char *>(memory);
+#ifdef KS_TRACE
+    return; // Stacks lie closer than pages.
+#endif
     for (unsigned i = 0; i < count; ++i) {
         mprotect(worker.stacks + i * kStackBytes, kGuardBytes, PROT_NONE);
     }
@@ -118,12 +124,18 @@ ks_stack_entry:
 )");
 
 void prepare_stack(WorkItem *item) {
+#ifdef KS_TRACE
+    // Each work-item its own, and all alike, so that an address tells whose variable it is.
+    item->stack = worker.stacks + item->index.ks_linear * kStackBytes;
+    item->stack_pointer = static_cast<char *>(item->stack) + kStackBytes - 64;
+#else
     item->stack = worker.free_stacks[--worker.free_count];
     sanitizer::begin_stack(item->stack, kStackBytes);
     // Tops of stacks that lie whole pages apart would share a few cache sets: spread them.
     const size_t number = reinterpret_cast<uintptr_t>(item->stack) / kStackBytes;
     const size_t colour = number * 832 & 0xfc0;
     item->stack_pointer = static_cast<char *>(item->stack) + kStackBytes - 48 - colour;
+#endif
     item->resume = reinterpret_cast<void *>(&ks_stack_entry);
     item->rbx = reinterpret_cast<void *>(worker.entry);
 }

@@ -5,8 +5,11 @@
 
 namespace ks {
 
-/// With the page below that is not accessible.
-#ifdef KS_SANITIZE
+#if defined(KS_TRACE)
+// No power of two, so that the tops of the stacks do not fall into the same sets of the cache.
+inline constexpr size_t kStackBytes = (128 << 10) + 832;
+#elif defined(KS_SANITIZE)
+// With the page below that is not accessible.
 // Instrumented code keeps more on the stack.
 inline constexpr size_t kStackBytes = 256 << 10;
 #else

@@ -28,6 +28,8 @@ pub struct Clang {
     pub major: u32,
     /// Absolute path of `ld.lld` of the same version, if it is there; the system's linker serves otherwise.
     pub linker: Option<PathBuf>,
+    /// Absolute path of `opt` of the same version, if it is there: LLVM's optimiser, for traces.
+    pub optimiser: Option<PathBuf>,
 }
 
 impl Clang {
@@ -95,7 +97,13 @@ impl Clang {
         if major < OLDEST {
             return Err(format!("it is version {major}; {OLDEST} or later is needed"));
         }
-        Ok(Self { linker: find_linker(&path, major), path, version, major })
+        Ok(Self {
+            linker: find_tool(&path, "ld.lld", major),
+            optimiser: find_tool(&path, "opt", major),
+            path,
+            version,
+            major,
+        })
     }
 }
 
@@ -125,14 +133,14 @@ fn major_version(version: &str) -> Option<u32> {
     number[..number.find(|c: char| !c.is_ascii_digit())?].parse().ok()
 }
 
-/// `ld.lld` beside the compiler or on `PATH`.
-fn find_linker(clang: &Path, major: u32) -> Option<PathBuf> {
+/// `ld.lld` or `opt` beside the compiler or on `PATH`.
+fn find_tool(clang: &Path, name: &str, major: u32) -> Option<PathBuf> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     let beside = clang.parent().map(Path::to_owned);
     let folders: Vec<_> = beside.into_iter().chain(std::env::split_paths(&search_path)).collect();
-    let versioned = format!("ld.lld-{major}");
+    let versioned = format!("{name}-{major}");
     let candidates = folders.iter().map(|folder| folder.join(&versioned));
-    candidates.chain(folders.iter().map(|folder| folder.join("ld.lld"))).find(|path| path.is_file())
+    candidates.chain(folders.iter().map(|folder| folder.join(name))).find(|path| path.is_file())
 }
 
 #[cfg(test)]

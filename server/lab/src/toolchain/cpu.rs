@@ -12,6 +12,8 @@ mod failure;
 mod flags;
 mod rewritten;
 mod runtime;
+mod traced;
+mod variant;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,9 @@ use super::options::CompileOptions;
 use crate::cache::Cache;
 use crate::sanitize::Sanitizer;
 use crate::{Cancel, Diagnostic, LabError, Source};
+
+pub use variant::Target;
+pub(crate) use variant::Variant;
 
 /// The device's name.
 pub const DEVICE: &str = "cpu";
@@ -74,13 +79,19 @@ impl Cpu {
     pub fn open(cache: &Path, cancel: &Cancel) -> Result<Self, LabError> {
         let clang = Clang::find(cancel)?;
         let cache = Cache::open(cache)?;
-        let runtime = runtime::Runtime::open(&clang, &cache, None, cancel)?;
+        let runtime = runtime::Runtime::open(&clang, &cache, Variant::Plain, cancel)?;
         Ok(Self { clang, cache, runtime })
     }
 
     /// The same compiler and cache with a runtime that looks for a kind of fault; it is built when it is first asked for.
     pub fn with_sanitizer(&self, sanitizer: Sanitizer, cancel: &Cancel) -> Result<Self, LabError> {
-        let runtime = runtime::Runtime::open(&self.clang, &self.cache, Some(sanitizer), cancel)?;
+        let runtime = runtime::Runtime::open(&self.clang, &self.cache, Variant::Sanitized(sanitizer), cancel)?;
+        Ok(Self { runtime, ..self.clone() })
+    }
+
+    /// The same compiler and cache with a runtime whose programs record what their kernels do.
+    pub(crate) fn with_trace(&self, target: Target, cancel: &Cancel) -> Result<Self, LabError> {
+        let runtime = runtime::Runtime::open(&self.clang, &self.cache, Variant::Traced(target), cancel)?;
         Ok(Self { runtime, ..self.clone() })
     }
 
@@ -126,6 +137,21 @@ impl Cpu {
     ) -> Result<BuiltProgram, LabError> {
         let built = self.compile(compile::Product::Program, source, None, options, cancel)?;
         Ok(BuiltProgram { path: built.path, source: source.clone(), warnings: built.warnings, split: built.split })
+    }
+
+    /// Builds `source` as a program that records what its kernels do; only with [`Cpu::with_trace`].
+    pub(crate) fn build_traced(
+        &self,
+        source: &Source,
+        options: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<(BuiltProgram, forecast::code::Code), LabError> {
+        let built = self.build_program(source, options, cancel)?;
+        let path = built.path.with_file_name(traced::CODE);
+        let text = std::fs::read(&path).map_err(LabError::io("reading", &path))?;
+        let code =
+            serde_json::from_slice(&text).map_err(std::io::Error::other).map_err(LabError::io("reading", &path))?;
+        Ok((built, code))
     }
 
     /// Builds `source`, with `glue` (C++) after it, as a shared object. Only what the glue exports by

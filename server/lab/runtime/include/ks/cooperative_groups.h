@@ -86,26 +86,26 @@ static KS_INLINE uint64_t vote(uint64_t lanes, bool predicate, uint32_t site) {
     return ::ks::vote(predicate, site) & lanes;
 }
 /// The members whose value equals the caller's, by lane.
-template <class T> static KS_INLINE uint64_t equal_lanes(uint64_t lanes, T value, uint32_t site) {
+template <class T> static KS_INLINE uint64_t equal_lanes(uint64_t lanes, T value, uint32_t site, uint64_t *active = nullptr) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>, "values of up to 8 bytes can be matched");
-    ::ks::Wave &wave = ::ks::wave();
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
-    wave.in[::ks::lane()] = bits;
-    ::ks::suspend(::ks::kWave, site);
+    const auto &wave = ::ks::gather(value, site);
+    if (active != nullptr) {
+        *active = wave.active;
+    }
     uint64_t equal = 0;
     for (uint64_t rest = lanes & wave.active; rest != 0; rest &= rest - 1) {
         T other;
-        memcpy(&other, &wave.out[__builtin_ctzll(rest)], sizeof other);
+        const uint64_t bits = wave.out[static_cast<unsigned>(__builtin_ctzll(rest))];
+        memcpy(&other, &bits, sizeof other);
         equal |= other == value ? rest & -rest : 0;
     }
     return equal;
 }
 /// `equal_lanes` where all members agree, else 0; the same for all of them.
 template <class T> static KS_INLINE uint64_t all_equal(uint64_t lanes, T value, int &agree, uint32_t site) {
-    ::ks::Wave &wave = ::ks::wave();
-    const uint64_t equal = equal_lanes(lanes, value, site);
-    const uint64_t present = lanes & wave.active;
+    uint64_t active = 0;
+    const uint64_t equal = equal_lanes(lanes, value, site, &active);
+    const uint64_t present = lanes & active;
     agree = equal == present;
     return agree ? present : 0;
 }

@@ -10,27 +10,58 @@
 
 namespace ks {
 
+#ifdef KS_TRACE
+/// The values of a wave's work-items after an exchange, as `Wave` has them.
+struct Gathered {
+    struct Values {
+        uint64_t active;
+        KS_INLINE uint64_t operator[](unsigned lane) const { return ks_trace_gathered(active, lane); }
+    };
+    uint64_t active;
+    Values out;
+};
+#else
+using Gathered = const Wave &;
+#endif
+
 /// Shows each that takes part the values of all: `out` of the wave, for those in `active`.
-template <class T> static KS_INLINE const Wave &gather(T value, uint32_t site) {
+template <class T> static KS_INLINE Gathered gather(T value, uint32_t site) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
                   "shuffles exchange values of up to 8 bytes; exchange a larger one in parts");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+#ifdef KS_TRACE
+    const uint64_t active = ks_trace_gather(bits, site);
+    return {active, {active}};
+#else
     // Not through threadIdx, which was stored as a whole a moment ago: reading a part of that takes longer.
     const uint32_t linear = current->index.ks_linear;
     Wave &w = block.waves[linear / kWaveSize];
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
     w.in[linear % kWaveSize] = bits;
     suspend(kWave, site);
     return w;
+#endif
 }
 
 /// `value` of work-item `source` of the wave; `otherwise` if that one does not take part.
 template <class T> static KS_INLINE T exchange_or(T value, unsigned source, T otherwise, uint32_t site) {
+#ifdef KS_TRACE
+    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
+                  "shuffles exchange values of up to 8 bytes; exchange a larger one in parts");
+    uint64_t bits = 0, others = 0;
+    memcpy(&bits, &value, sizeof value);
+    memcpy(&others, &otherwise, sizeof otherwise);
+    bits = ks_trace_exchange(bits, source, others, site);
+    T received;
+    memcpy(&received, &bits, sizeof received);
+    return received;
+#else
     const Wave &w = gather(value, site);
     source %= kWaveSize;
     T received = otherwise;
     if ((w.active >> source & 1) != 0) memcpy(&received, &w.out[source], sizeof received);
     return received;
+#endif
 }
 
 /// The same; 0 if the source does not take part, as ds_bpermute gives.
@@ -40,11 +71,15 @@ template <class T> static KS_INLINE T exchange(T value, unsigned source, uint32_
 
 /// The predicates of the work-items that take part, one bit each.
 static KS_INLINE uint64_t vote(bool predicate, uint32_t site) {
+#ifdef KS_TRACE
+    return ks_trace_vote(predicate, site);
+#else
     Wave &w = wave();
     const uint64_t mine = uint64_t{1} << lane();
     w.votes_in = predicate ? w.votes_in | mine : w.votes_in & ~mine;
     suspend(kWave, site);
     return w.votes;
+#endif
 }
 
 } // namespace ks

@@ -2,6 +2,7 @@
 #pragma once
 #pragma clang system_header
 #include <ks/qualifiers.h>
+#include <ks/trace.h>
 #include <ks/vector_types.h>
 
 /// Extents of a grid or a block; an extent that is not given is 1.
@@ -32,6 +33,43 @@ struct alignas(16) ItemIndex {
 
 } // namespace ks
 
+#ifdef KS_TRACE
+
+namespace ks {
+
+// Objects without contents: each member is a call that the optimiser may move and join, as a device's register.
+#define KS_PLACE_MEMBER(D, FUNCTION)                                                                                   \
+    static KS_INLINE unsigned get_##D() { return FUNCTION(); }                                                         \
+    __declspec(property(get = get_##D)) unsigned D
+#define KS_PLACE(NAME, PREFIX, ...)                                                                                    \
+    struct NAME {                                                                                                      \
+        KS_PLACE_MEMBER(x, PREFIX##_x);                                                                                \
+        KS_PLACE_MEMBER(y, PREFIX##_y);                                                                                \
+        KS_PLACE_MEMBER(z, PREFIX##_z);                                                                                \
+        KS_INLINE operator dim3() const { return {PREFIX##_x(), PREFIX##_y(), PREFIX##_z()}; }                         \
+        KS_INLINE operator uint3() const { return uint3{PREFIX##_x(), PREFIX##_y(), PREFIX##_z()}; }                   \
+        __VA_ARGS__                                                                                                    \
+    }
+#define KS_PLACE_EXTENT(PREFIX)                                                                                        \
+    KS_INLINE operator Extent() const { return {PREFIX##_x(), PREFIX##_y(), PREFIX##_z()}; }
+KS_PLACE(ThreadPlace, ks_trace_thread, KS_PLACE_MEMBER(ks_linear, ks_trace_thread_linear);
+         KS_INLINE operator ItemIndex() const { return {x, y, z, ks_linear}; });
+KS_PLACE(BlockPlace, ks_trace_block, KS_PLACE_EXTENT(ks_trace_block));
+KS_PLACE(BlockExtent, ks_trace_block_dim, KS_PLACE_EXTENT(ks_trace_block_dim));
+KS_PLACE(GridExtent, ks_trace_grid_dim, KS_PLACE_EXTENT(ks_trace_grid_dim));
+#undef KS_PLACE_EXTENT
+#undef KS_PLACE
+#undef KS_PLACE_MEMBER
+
+} // namespace ks
+
+inline constexpr ::ks::ThreadPlace threadIdx{};
+inline constexpr ::ks::BlockPlace blockIdx{};
+inline constexpr ::ks::BlockExtent blockDim{};
+inline constexpr ::ks::GridExtent gridDim{};
+
+#else
+
 // One set for each thread. They are internal to the translation unit, not part of the runtime library: the launcher's
 // loop stores threadIdx.x and calls the kernel inlined, and clang forwards that store to the kernel's reads only when it
 // can see that no pointer of the kernel reaches the variable. That is what lets a loop over work-items be vectorised.
@@ -48,6 +86,8 @@ KS_ITEM_VARIABLE ::ks::Extent blockIdx;
 KS_ITEM_VARIABLE ::ks::Extent blockDim;
 KS_ITEM_VARIABLE ::ks::Extent gridDim;
 #undef KS_ITEM_VARIABLE
+
+#endif
 
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)

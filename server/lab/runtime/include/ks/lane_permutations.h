@@ -64,11 +64,11 @@ constexpr unsigned swizzle_source(unsigned lane, unsigned pattern) {
 
 /// Values pushed to lanes: each gets the value of the highest lane that names it, or 0.
 static KS_INLINE int push(unsigned target, int value, uint32_t site) {
-    const Wave &w = gather(uint64_t{target} << 32 | static_cast<unsigned>(value), site);
+    const auto &w = gather(uint64_t{target} << 32 | static_cast<unsigned>(value), site);
     const unsigned self = lane();
     int received = 0;
     for (uint64_t left = w.active; left != 0; left &= left - 1) {
-        const uint64_t sent = w.out[__builtin_ctzll(left)];
+        const uint64_t sent = w.out[static_cast<unsigned>(__builtin_ctzll(left))];
         if (sent >> 32 == self) received = static_cast<int>(static_cast<uint32_t>(sent));
     }
     return received;
@@ -99,8 +99,8 @@ template <class T> static KS_INLINE bool compare_floats(T a, T b, int predicate)
 } // namespace ks
 
 static KS_INLINE int __builtin_amdgcn_readfirstlane(int value, uint32_t ks_site = KS_SITE) {
-    const ::ks::Wave &w = ::ks::gather(value, ks_site);
-    return static_cast<int>(w.out[__builtin_ctzll(w.active)]);
+    const auto &w = ::ks::gather(value, ks_site);
+    return static_cast<int>(w.out[static_cast<unsigned>(__builtin_ctzll(w.active))]);
 }
 static KS_INLINE int __builtin_amdgcn_readlane(int value, int source, uint32_t ks_site = KS_SITE) {
     return ::ks::exchange(value, static_cast<unsigned>(source), ks_site);

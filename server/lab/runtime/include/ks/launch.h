@@ -20,6 +20,7 @@ struct BodyLayout {
     unsigned count; ///< of the arguments
     const size_t *sizes;
     void (*find)(const void *body, const void **arguments); ///< fills in where each argument is
+    const bool *numbers; ///< whether each is a number, which tells one launch of a kernel from another; null: not known
 };
 
 /// A launch as the runtime library sees it.
@@ -56,9 +57,31 @@ template <class Caller, class... Args> struct Body {
                    static_cast<const Body *>(body)->arguments);
     }
     static constexpr size_t sizes[] = {sizeof(Args)..., 0};
+    static constexpr bool numbers[] = {(std::is_arithmetic_v<Args> || std::is_enum_v<Args>)..., false};
 };
 template <class BodyType, unsigned count>
-inline constexpr BodyLayout layout_of = {sizeof(BodyType), count, BodyType::sizes, &BodyType::find};
+inline constexpr BodyLayout layout_of = {sizeof(BodyType), count, BodyType::sizes, &BodyType::find, BodyType::numbers};
+
+#ifdef KS_TRACE
+
+extern "C" {
+/// Runs blocks [first, last); their work-items begin at `entry`.
+void ks_trace_run(const Launch &launch, uint64_t first, uint64_t last, void (*entry)(WorkItem *));
+/// The work-item begins; returns where its kernel's arguments are.
+const void *ks_trace_begin(WorkItem *item);
+/// The work-item that runs has ended.
+[[noreturn]] void ks_trace_finish();
+}
+
+template <class BodyType> [[noreturn]] __attribute__((noinline)) void fiber_main(WorkItem *item) {
+    (*static_cast<const BodyType *>(ks_trace_begin(item)))();
+    ks_trace_finish();
+}
+template <class BodyType> void run_blocks_on_fibers(const Launch &launch, uint64_t first, uint64_t last) {
+    ks_trace_run(launch, first, last, &fiber_main<BodyType>);
+}
+
+#else
 
 /// Steps blockIdx through [first, last).
 template <class F> KS_INLINE void for_each_block(const Launch &launch, uint64_t first, uint64_t last, F run) {
@@ -133,6 +156,8 @@ __attribute__((noinline)) void run_blocks_on_fibers(const Launch &launch, uint64
     for_each_block(launch, first, last, [] { ks_run_fibers(&fiber_main<BodyType>); });
 }
 
+#endif
+
 /// A function as a type.
 template <auto kernel> struct Constant {};
 /// A function's parameters.
@@ -166,6 +191,9 @@ template <Mode mode, class Caller> class Configured {
         launch_.body = &body;
         launch_.layout = &layout_of<BodyType, sizeof...(Args)>;
         launch_.mode = mode;
+#ifdef KS_TRACE
+        launch_.run_blocks = &run_blocks_on_fibers<BodyType>;
+#else
         if constexpr (mode == Mode::kLoop) {
             launch_.run_blocks = &run_blocks_as_loops<BodyType>;
         } else if constexpr (mode == Mode::kBlocks) {
@@ -173,6 +201,7 @@ template <Mode mode, class Caller> class Configured {
         } else {
             launch_.run_blocks = &run_blocks_on_fibers<BodyType>;
         }
+#endif
         return ks_launch(launch_);
     }
 
@@ -253,7 +282,7 @@ auto launcher(const ConstantQuestion &constant, const SignatureQuestion &signatu
         .configure configuration.call arguments
 
 /// For kernels that never wait for another work-item: a plain loop, with the kernel inlined.
-#ifdef KS_SANITIZE
+#if defined(KS_SANITIZE) || defined(KS_TRACE)
 #define KS_LAUNCH_LOOP(kernel, configuration, arguments) KS_LAUNCH_FIBERS(kernel, configuration, arguments)
 #else
 #define KS_LAUNCH_LOOP(kernel, configuration, arguments)                                                               \

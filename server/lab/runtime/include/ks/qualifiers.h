@@ -2,18 +2,6 @@
 #pragma once
 #pragma clang system_header
 
-// Programs choose their HIP branch by these. There is one compilation pass, in which host and device code are the
-// same code; `__HIP_DEVICE_COMPILE__` is therefore always set, so that what only a kernel may contain is seen.
-#define __HIP__ 1
-#define __HIPCC__ 1
-#define __HIP_PLATFORM_AMD__ 1
-#define __HIP_PLATFORM_HCC__ 1
-#define __HIP_DEVICE_COMPILE__ 1
-// By this Thrust knows that the qualifiers below are there, and does not take them away again.
-#define HIP_INCLUDE_HIP_AMD_DETAIL_HOST_DEFINES_H
-/// This runtime's own mark.
-#define __KS_CPU_RUNTIME__ 1
-
 // MI300 is the device that is emulated: waves of 64 work-items. A program that is meant for waves of 32 is compiled with
 // -DKS_WAVE_SIZE=32, all of its units alike.
 #ifndef KS_WAVE_SIZE
@@ -22,6 +10,25 @@
 #if KS_WAVE_SIZE != 32 && KS_WAVE_SIZE != 64
 #error "KS_WAVE_SIZE must be 32 or 64"
 #endif
+
+// Programs choose their HIP branch by these. There is one compilation pass, in which host and device code are the
+// same code; `__HIP_DEVICE_COMPILE__` is therefore always set, so that what only a kernel may contain is seen.
+#define __HIP__ 1
+#define __HIPCC__ 1
+#if defined(KS_TRACE) && KS_WAVE_SIZE == 32
+// What is traced for an NVIDIA device takes the way that it takes there.
+#define __HIP_PLATFORM_NVIDIA__ 1
+#define __HIP_PLATFORM_NVCC__ 1
+#else
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_PLATFORM_HCC__ 1
+#endif
+#define __HIP_DEVICE_COMPILE__ 1
+// By this Thrust knows that the qualifiers below are there, and does not take them away again.
+#define HIP_INCLUDE_HIP_AMD_DETAIL_HOST_DEFINES_H
+/// This runtime's own mark.
+#define __KS_CPU_RUNTIME__ 1
+
 #if KS_WAVE_SIZE == 64
 // Device code asks for the architecture by these, and often leaves a kernel empty for others. clang itself defines
 // __AMDGCN__ and __AMDGPU__ too: they are not, since the processor is not one that runs GPU assembly.
@@ -49,19 +56,26 @@
 #define __HIP_ARCH_HAS_3DGRID__ 1
 #define __HIP_ARCH_HAS_DYNAMIC_PARALLEL__ 0
 
+#ifdef KS_TRACE
+// The section tells kernels from other functions, the annotation constant memory from other variables. A kernel begins with
+// what a launch gives it: nothing of the caller may be known in it.
+#define __global__ __attribute__((noinline, section("ks_kernel")))
+#define __constant__ __attribute__((annotate("ks_constant")))
+#else
 #define __global__
+#define __constant__
+#endif
 #define __device__
 #define __host__
-#define __constant__
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 
 // A block runs on one thread from start to end, so a thread's static storage is exactly a block's shared memory.
-#ifdef KS_SANITIZE
+#if defined(KS_SANITIZE) || defined(KS_TRACE)
 // Blocks run one after another on one thread. Thread-local variables would get no redzones; the section tells shared memory
 // from other variables. Used: no compiler may take what is never written for a constant.
-#define __shared__ static __attribute__((section(".ks_shared"), used))
+#define __shared__ static __attribute__((section("ks_shared"), used))
 #else
 #define __shared__ static thread_local
 #endif

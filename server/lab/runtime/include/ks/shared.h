@@ -10,13 +10,13 @@ struct DynamicSharedPointer {
     template <class T> KS_INLINE operator T *() const { return reinterpret_cast<T *>(ks_dynamic_shared); }
 };
 
-#ifdef KS_SANITIZE
-// Ends of the section that `__shared__` names, given by the linker (see the flags of sanitized builds).
-extern "C" __attribute__((visibility("hidden"))) char ks_shared_begin[], ks_shared_end[];
+#if defined(KS_SANITIZE) || defined(KS_TRACE)
+// Ends of the section that `__shared__` names, which the linker knows where there is one.
+extern "C" __attribute__((visibility("hidden"), weak)) char __start_ks_shared[], __stop_ks_shared[];
 extern "C" void ks_register_shared(char *begin, char *end);
-/// There is such a section even where no kernel has shared memory.
-static char shared_marker __attribute__((section(".ks_shared"), used));
-__attribute__((constructor(102))) static void register_shared() { ks_register_shared(ks_shared_begin, ks_shared_end); }
+__attribute__((constructor(102))) static void register_shared() {
+    if (__start_ks_shared != nullptr) ks_register_shared(__start_ks_shared, __stop_ks_shared);
+}
 #endif
 
 constexpr bool inside_function(const char *name) { return name[0] != 0; }
@@ -29,9 +29,16 @@ constexpr bool inside_function(const char *name) { return name[0] != 0; }
                   "dynamic shared memory at namespace scope must be declared with KS_DYNAMIC_SHARED_GLOBAL");          \
     KS_UNPAREN T *const name __attribute__((unused)) = ::ks::DynamicSharedPointer {}
 
+#ifdef KS_TRACE
+#define KS_DYNAMIC_SHARED_STORAGE
+#define KS_DYNAMIC_SHARED_MODEL
+#else
+#define KS_DYNAMIC_SHARED_STORAGE __thread
+#define KS_DYNAMIC_SHARED_MODEL __attribute__((tls_model("initial-exec")))
+#endif
 /// The same at namespace scope: one array for all names, as on the device.
 #define KS_DYNAMIC_SHARED_GLOBAL(T, name)                                                                              \
-    KS_UNPAREN T extern __thread name[] __asm__("ks_dynamic_shared") __attribute__((tls_model("initial-exec")))
+    KS_UNPAREN T extern KS_DYNAMIC_SHARED_STORAGE name[] __asm__("ks_dynamic_shared") KS_DYNAMIC_SHARED_MODEL
 
 #define HIP_DYNAMIC_SHARED(T, name) KS_DYNAMIC_SHARED((T), name);
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE

@@ -9,10 +9,15 @@ namespace ks {
 
 /// A barrier that counts the work-items for which `predicate` holds.
 static KS_INLINE Predicates barrier_with_predicate(bool predicate, uint32_t site) {
+#ifdef KS_TRACE
+    const uint64_t both = ks_trace_barrier_count(predicate, site);
+    return {static_cast<unsigned>(both >> 32), static_cast<unsigned>(both)};
+#else
     block.predicates_in.arrived += 1;
     block.predicates_in.true_count += predicate;
     suspend(kBarrier, site);
     return block.predicates;
+#endif
 }
 
 } // namespace ks

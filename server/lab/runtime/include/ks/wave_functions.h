@@ -6,8 +6,9 @@
 namespace ks {
 
 /// The work-items of `mask` that take part and have the same bits of `value`.
-template <class T> static KS_INLINE uint64_t match_any(uint64_t mask, T value, uint32_t site) {
-    const Wave &w = gather(value, site);
+template <class T> static KS_INLINE uint64_t match_any(uint64_t mask, T value, uint32_t site, uint64_t *active = nullptr) {
+    const auto &w = gather(value, site);
+    if (active != nullptr) *active = w.active;
     const uint64_t mine = w.out[lane()];
     uint64_t same = 0;
     for (uint64_t left = w.active & mask; left != 0; left &= left - 1) {
@@ -18,19 +19,20 @@ template <class T> static KS_INLINE uint64_t match_any(uint64_t mask, T value, u
 }
 /// All of `mask` that take part if they have the same value, else none.
 template <class T> static KS_INLINE uint64_t match_all(uint64_t mask, T value, int *all_equal, uint32_t site) {
-    const Wave &w = block.waves[threadIdx.ks_linear / kWaveSize];
-    const uint64_t same = match_any(mask, value, site), present = w.active & mask;
+    uint64_t active = 0;
+    const uint64_t same = match_any(mask, value, site, &active), present = active & mask;
     *all_equal = same == present;
     return same == present ? present : 0;
 }
 /// Combines the values of those of `mask` that take part, in the order of their numbers.
 template <class T, class F> static KS_INLINE T reduce(uint64_t mask, T value, F combine, uint32_t site) {
-    const Wave &w = gather(value, site);
+    const auto &w = gather(value, site);
     uint64_t left = w.active & mask;
     T result = value;
     for (bool first = true; left != 0; left &= left - 1, first = false) {
         T other;
-        memcpy(&other, &w.out[__builtin_ctzll(left)], sizeof other);
+        const uint64_t bits = w.out[static_cast<unsigned>(__builtin_ctzll(left))];
+        memcpy(&other, &bits, sizeof other);
         result = first ? other : combine(result, other);
     }
     return result;

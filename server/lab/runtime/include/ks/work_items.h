@@ -30,6 +30,9 @@ struct alignas(64) WorkItem {
     void *rbx;
     ItemIndex index; ///< its threadIdx
     void *stack;     ///< lowest address of its stack, or null when it has none
+#ifdef KS_TRACE
+    uint64_t *cursor; ///< where its next record goes
+#endif
 };
 static_assert(offsetof(WorkItem, stack_pointer) == 0 && offsetof(WorkItem, resume) == 8 &&
               offsetof(WorkItem, rbp) == 16 && offsetof(WorkItem, rbx) == 24 && sizeof(WorkItem) == 64);
@@ -68,7 +71,11 @@ struct Block {
 KS_RUNTIME_TLS Block block;
 
 /// Dynamic shared memory of the block that this thread runs.
+#ifdef KS_TRACE
+extern "C" __attribute__((visibility("default"))) char ks_dynamic_shared[];
+#else
 extern "C" KS_RUNTIME_TLS char ks_dynamic_shared[];
+#endif
 
 /// Chooses who runs after work-item `linear` has set its state; releases waiters where all have arrived.
 /// Ends the process with a message where the kernel was launched as a plain loop, since nobody can wait there.
@@ -116,14 +123,35 @@ static KS_INLINE WorkItem *switch_stack(WorkItem *from, WorkItem *to) {
     return to;
 }
 
-/// Waits for `why` at `site`; other work-items run meanwhile.
+#ifdef KS_TRACE
+/// Waits for `why` at `site`, in code that is instrumented.
 static KS_INLINE void suspend(State why, uint32_t site) {
+    if (why == kBarrier) {
+        ks_trace_barrier(site);
+    } else {
+        ks_trace_wave_barrier(site);
+    }
+}
+/// Where instrumented code writes its records, and where it stops to. Not thread-local: one thread runs kernels.
+extern "C" __attribute__((visibility("default"))) uint64_t *ks_trace_cursor, *ks_trace_limit;
+/// A work-item goes on.
+void ks_trace_resume(WorkItem *item);
+#define KS_SUSPEND switch_items
+#else
+#define KS_SUSPEND suspend
+#endif
+
+/// Waits for `why` at `site`; other work-items run meanwhile.
+static KS_INLINE void KS_SUSPEND(State why, uint32_t site) {
     WorkItem *me = current;
     const uint32_t linear = me->index.ks_linear;
     uint8_t *state = block.state + linear;
     block.site[linear] = site;
     state[0] = why;
     WorkItem *next = me + 1;
+#ifdef KS_TRACE
+    me->cursor = ks_trace_cursor;
+#endif
 #ifdef KS_SANITIZE
     next = ks_pick_next(linear); // The library must know who runs.
 #else
@@ -137,7 +165,11 @@ static KS_INLINE void suspend(State why, uint32_t site) {
         __builtin_prefetch(me[kItemsAhead].stack_pointer);
         me = switch_stack(me, next);
         current = me;
+#ifdef KS_TRACE
+        ks_trace_resume(me);
+#else
         threadIdx = me->index;
+#endif
     }
 }
 
@@ -146,7 +178,7 @@ static KS_INLINE WorkItem *finish(WorkItem *item) {
     const uint32_t linear = item->index.ks_linear;
     uint8_t *state = block.state + linear;
     state[0] = kDone;
-#ifndef KS_SANITIZE
+#if !defined(KS_SANITIZE) && !defined(KS_TRACE)
     if (__builtin_expect((linear + 1) % kWaveSize != 0 && state[1] == kNew, 1)) {
         WorkItem *next = item + 1;
         state[1] = kReady;

@@ -9,6 +9,7 @@ use hip_syntax::rewrite::Barriers;
 use tempfile::TempDir;
 
 use super::rewritten::{Rewritten, Sources};
+use super::variant::Variant;
 use super::{Cpu, disk, failure, flags};
 use crate::cache::{Key, KeyMaker, Room};
 use crate::sandbox::{self, Command, End, Limits, Policy, Run};
@@ -26,7 +27,7 @@ const QUALIFIERS: [&str; 2] = ["-include", "ks/qualifiers.h"];
 const SEVERAL_UNITS: &str = "KS_SEVERAL_UNITS";
 /// Changed where entries that earlier versions made would be read wrongly.
 const FORMAT: &str = "with marks of split kernels";
-const OUTPUT: &str = "out";
+pub(super) const OUTPUT: &str = "out";
 const DEPENDENCIES: &str = "dependencies";
 const WARNINGS: &str = "warnings.json";
 /// There in builds whose kernels were split at their barriers, some of them at least.
@@ -121,20 +122,19 @@ impl Cpu {
         if !others.is_empty() {
             options.defines.push(SEVERAL_UNITS.into());
         }
-        // The sanitizers tell work-items apart by their stacks.
-        let whole = options.fibers || self.runtime.sanitizer.is_some();
+        let whole = options.fibers || self.runtime.variant.keeps_kernels_whole();
         let barriers = if whole { Barriers::Fibers } else { Barriers::Split };
         let sources = Sources::new(main, Rewritten::new(&text, glue, barriers), others, headers.texts, barriers);
         Ok((sources, options))
     }
 }
 
-struct Build<'a> {
-    cpu: &'a Cpu,
+pub(super) struct Build<'a> {
+    pub cpu: &'a Cpu,
     product: Product,
-    sources: &'a Sources,
+    pub sources: &'a Sources,
     options: &'a CompileOptions,
-    cancel: &'a Cancel,
+    pub cancel: &'a Cancel,
 }
 
 impl Build<'_> {
@@ -186,6 +186,9 @@ impl Build<'_> {
             run = self.run_clang(&work, self.arguments(work.path(), false)?)?;
         }
         warnings.extend(self.warnings(&run)?);
+        if let Variant::Traced(target) = self.cpu.runtime.variant {
+            self.instrument(&work, target)?;
+        }
         self.keep(key, work, warnings)
     }
 
@@ -200,7 +203,7 @@ impl Build<'_> {
     }
 
     /// What the compiler warned of, or why it made nothing.
-    fn warnings(&self, run: &Run) -> Result<Vec<Diagnostic>, LabError> {
+    pub(super) fn warnings(&self, run: &Run) -> Result<Vec<Diagnostic>, LabError> {
         if let Some(error) = disk::full(&self.cpu.cache, run) {
             return Err(error);
         }
@@ -272,7 +275,7 @@ impl Build<'_> {
     fn language_arguments(&self, work: &Path) -> Vec<OsString> {
         let cpu = self.cpu;
         let standard = flags::standard(self.options.standard.as_deref());
-        let mut arguments: Vec<OsString> = flags::of_programs(cpu.runtime.sanitizer).map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = flags::of_programs(cpu.runtime.variant).map(OsString::from).collect();
         arguments.push(format!("-std={standard}").into());
         // Ours before the user's: a folder of ROCm's among theirs has a hip_runtime.h too.
         arguments.extend(["-I".into(), cpu.runtime.include_folder().into()]);
@@ -290,6 +293,9 @@ impl Build<'_> {
         arguments.extend(QUALIFIERS.map(OsString::from));
         arguments.extend(["-MMD".into(), "-MF".into(), unit_dependencies(number).into()]);
         arguments.extend(["-x".into(), "c++".into(), "-c".into(), self.sources.others[number].clone().into()]);
+        if matches!(self.cpu.runtime.variant, Variant::Traced(_)) {
+            arguments.push("-emit-llvm".into());
+        }
         arguments.extend(["-o".into(), unit_object(number).into()]);
         arguments
     }
@@ -306,19 +312,30 @@ impl Build<'_> {
             arguments.extend(QUALIFIERS.map(OsString::from));
         }
         arguments.extend(["-MMD", "-MF", DEPENDENCIES, "-MT", OUTPUT].map(OsString::from));
+        if matches!(cpu.runtime.variant, Variant::Traced(_)) {
+            // Linked when it is instrumented.
+            arguments.extend([
+                "-c".into(),
+                "-emit-llvm".into(),
+                "-x".into(),
+                "c++".into(),
+                self.sources.input(work).into(),
+            ]);
+            arguments.extend(["-o".into(), super::traced::MAIN.into()]);
+            return Ok(arguments);
+        }
         if self.product == Product::Object {
             arguments.extend(["-shared", "-Wl,-Bsymbolic"].map(OsString::from));
         }
         arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
         arguments.extend((0..self.sources.others.len()).map(|number| unit_object(number).into()));
         arguments.extend(cpu.runtime.link_arguments());
-        arguments.extend(flags::of_linking(cpu.runtime.sanitizer).map(OsString::from));
         arguments.extend(cpu.clang.linker_argument());
         arguments.extend(["-o".into(), OUTPUT.into()]);
         Ok(arguments)
     }
 
-    fn readable(&self) -> Vec<PathBuf> {
+    pub(super) fn readable(&self) -> Vec<PathBuf> {
         let mut readable = vec![self.cpu.cache.root().to_owned()];
         readable.extend(self.sources.folders());
         readable.extend(self.sources.others.iter().filter_map(|other| other.parent()).map(Path::to_owned));
@@ -350,7 +367,7 @@ fn plain_path(path: &Path) -> Result<PathBuf, LabError> {
     Ok(crate::paths::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
 }
 
-fn unit_object(number: usize) -> String {
+pub(super) fn unit_object(number: usize) -> String {
     format!("unit-{number}.o")
 }
 
@@ -358,7 +375,7 @@ fn unit_dependencies(number: usize) -> String {
     format!("unit-{number}.dependencies")
 }
 
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits::new(WALL, MEMORY_BYTES)
 }
 

@@ -1,14 +1,14 @@
 //! The compiler's flags.
 
+use super::variant::Variant;
 use crate::sanitize::Sanitizer;
 
 /// How the optimiser works, for the runtime and for programs.
 ///
 /// As a GPU compiler's defaults: full optimisation, contraction to fused multiply-adds, no `errno` from mathematics, but
 /// not `-ffast-math`, which reorders sums. Type punning through pointers is common in kernels and works on a GPU.
-const OPTIMISATION: [&str; 9] = [
+const OPTIMISATION: [&str; 8] = [
     "-O3",
-    NATIVE,
     "-ffp-contract=fast",
     "-fno-math-errno",
     "-fno-strict-aliasing",
@@ -89,36 +89,46 @@ const THREAD: [&str; 7] = [
     "-tsan-instrument-read-before-write=1",
 ];
 
-/// Where the section of `__shared__` variables begins and ends, for the runtime's header.
-const SHARED_SECTION: [&str; 2] =
-    ["-Wl,--defsym=ks_shared_begin=ADDR(.ks_shared)", "-Wl,--defsym=ks_shared_end=ADDR(.ks_shared)+SIZEOF(.ks_shared)"];
+/// How programs are built for a trace: clang writes LLVM's code as it is, and a device's optimiser goes on.
+const TRACED: [&str; 5] =
+    ["-gline-tables-only", "-fno-vectorize", "-fno-slp-vectorize", "-Xclang", "-disable-llvm-passes"];
+
+/// The members of threadIdx are properties there.
+const TRACE: [&str; 2] = ["-DKS_TRACE=1", "-fdeclspec"];
+
+/// How code is made of what was instrumented: the optimiser has done its work.
+pub(super) const OF_TRACED_CODE: [&str; 6] =
+    ["-O1", NATIVE, "-fPIC", "-Xclang", "-disable-llvm-passes", "-Wno-override-module"];
 
 /// The standard that hipcc takes when none is named.
 pub(super) const DEFAULT_STANDARD: &str = "gnu++17";
 
-/// Flags of every compilation, the runtime's own included.
-pub(super) fn common(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'static str> {
-    let mark = sanitizer.map(|sanitizer| match sanitizer {
-        Sanitizer::Address => "-DKS_SANITIZE=1",
-        Sanitizer::Thread => "-DKS_SANITIZE=2",
-    });
-    OPTIMISATION.into_iter().chain(MESSAGES).chain(WARNINGS).chain(["-fPIC", "-pthread", SERIAL_ALGORITHMS]).chain(mark)
+/// Flags of every compilation for the host's processor, the runtime's own included.
+pub(super) fn common(variant: Variant) -> impl Iterator<Item = &'static str> {
+    everywhere(variant).chain([NATIVE])
+}
+
+fn everywhere(variant: Variant) -> impl Iterator<Item = &'static str> {
+    let marks: &[&str] = match variant {
+        Variant::Plain => &[],
+        Variant::Sanitized(Sanitizer::Address) => &["-DKS_SANITIZE=1"],
+        Variant::Sanitized(Sanitizer::Thread) => &["-DKS_SANITIZE=2"],
+        Variant::Traced(_) => &TRACE,
+    };
+    let rest = ["-fPIC", "-pthread", SERIAL_ALGORITHMS];
+    OPTIMISATION.into_iter().chain(MESSAGES).chain(WARNINGS).chain(rest).chain(marks.iter().copied())
 }
 
 /// Flags of what is built from the user's source, and of the header that is compiled beforehand for it.
-pub(super) fn of_programs(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'static str> {
-    let instrumentation: &[&str] = match sanitizer {
-        None => &[],
-        Some(Sanitizer::Address) => &ADDRESS,
-        Some(Sanitizer::Thread) => &THREAD,
+pub(super) fn of_programs(variant: Variant) -> impl Iterator<Item = &'static str> {
+    // A trace's code is another processor's until the end.
+    let (native, located, more): (Option<&str>, &[&str], &[&str]) = match variant {
+        Variant::Plain => (Some(NATIVE), &[], &[]),
+        Variant::Sanitized(Sanitizer::Address) => (Some(NATIVE), &LOCATED, &ADDRESS),
+        Variant::Sanitized(Sanitizer::Thread) => (Some(NATIVE), &LOCATED, &THREAD),
+        Variant::Traced(target) => (None, &TRACED, target.defines()),
     };
-    let located: &[&str] = if sanitizer.is_some() { &LOCATED } else { &[] };
-    common(sanitizer).chain(located.iter().copied()).chain(instrumentation.iter().copied())
-}
-
-/// Flags of linking what is built from the user's source.
-pub(super) fn of_linking(sanitizer: Option<Sanitizer>) -> impl Iterator<Item = &'static str> {
-    sanitizer.map(|_| SHARED_SECTION).into_iter().flatten()
+    everywhere(variant).chain(native).chain(located.iter().copied()).chain(more.iter().copied())
 }
 
 /// The standard to compile with where the user asks for `wanted`: the runtime's header needs C++17.

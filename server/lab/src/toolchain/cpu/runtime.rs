@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 use std::{fs, thread};
 
+use super::variant::Variant;
 use super::{disk, flags};
 use crate::cache::{Cache, Key, KeyMaker, Room};
 use crate::runtime_files::{self, RUNTIME_FILES};
 use crate::sandbox::{self, Command, End, Limits, Policy};
-use crate::sanitize::Sanitizer;
 use crate::toolchain::clang::Clang;
 use crate::{Cancel, LabError};
 
@@ -54,19 +54,14 @@ pub(super) struct Runtime {
     pub built: PathBuf,
     /// The hash of sources, compiler, flags and processor.
     pub key: Key,
-    /// What it looks for in the programs that it runs.
-    pub sanitizer: Option<Sanitizer>,
+    /// What it makes of the programs that it runs.
+    pub variant: Variant,
 }
 
 impl Runtime {
     /// Finds the runtime in the cache or builds it.
-    pub(super) fn open(
-        clang: &Clang,
-        cache: &Cache,
-        sanitizer: Option<Sanitizer>,
-        cancel: &Cancel,
-    ) -> Result<Self, LabError> {
-        let key = key(clang, sanitizer);
+    pub(super) fn open(clang: &Clang, cache: &Cache, variant: Variant, cancel: &Cancel) -> Result<Self, LabError> {
+        let key = key(clang, flags::of_programs(variant));
         // Headers first and at their final place: a precompiled header remembers the paths.
         let root = match cache.find(Room::Runtime, &key) {
             Some(root) => root,
@@ -78,14 +73,14 @@ impl Runtime {
                 cache.publish(Room::Runtime, &key, work)?
             }
         };
-        let builder = Builder { clang, cache, root: &root, sanitizer, cancel };
+        let builder = Builder { clang, cache, root: &root, variant, cancel };
         // Neither needs the other, and together they are what the first build waits for.
         let built = thread::scope(|scope| {
             let header = scope.spawn(|| builder.precompiled_header(&key, flags::DEFAULT_STANDARD));
-            let built = builder.library(&key);
+            let built = builder.library();
             header.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(built)
         })?;
-        Ok(Self { root, built, key, sanitizer })
+        Ok(Self { root, built, key, variant })
     }
 
     /// The folder with the HIP headers.
@@ -102,7 +97,7 @@ impl Runtime {
 
     /// The harness, built when it is first asked for.
     pub(super) fn harness(&self, clang: &Clang, cache: &Cache, cancel: &Cancel) -> Result<PathBuf, LabError> {
-        Builder { clang, cache, root: &self.root, sanitizer: self.sanitizer, cancel }.harness(&self.key, self)
+        Builder { clang, cache, root: &self.root, variant: self.variant, cancel }.harness(&self.key, self)
     }
 
     /// The precompiled header for a language standard, built when it is first asked for.
@@ -113,16 +108,16 @@ impl Runtime {
         standard: &str,
         cancel: &Cancel,
     ) -> Result<PathBuf, LabError> {
-        Builder { clang, cache, root: &self.root, sanitizer: self.sanitizer, cancel }
+        Builder { clang, cache, root: &self.root, variant: self.variant, cancel }
             .precompiled_header(&self.key, standard)
     }
 }
 
 /// All that decides what the built runtime is like.
-fn key(clang: &Clang, sanitizer: Option<Sanitizer>) -> Key {
+fn key(clang: &Clang, flags: impl Iterator<Item = &'static str>) -> Key {
     let mut maker = KeyMaker::default();
     maker.add(clang.path.to_string_lossy().as_bytes()).add(&clang.version).add(processor()).add(PREFIX);
-    for flag in flags::of_programs(sanitizer) {
+    for flag in flags {
         maker.add(flag);
     }
     for (name, bytes) in RUNTIME_FILES {
@@ -144,17 +139,20 @@ struct Builder<'a> {
     clang: &'a Clang,
     cache: &'a Cache,
     root: &'a Path,
-    sanitizer: Option<Sanitizer>,
+    variant: Variant,
     cancel: &'a Cancel,
 }
 
 impl Builder<'_> {
-    /// The folder with the runtime library.
-    fn library(&self, runtime: &Key) -> Result<PathBuf, LabError> {
+    /// The folder with the runtime library. How programs are compiled for it does not matter to it.
+    fn library(&self) -> Result<PathBuf, LabError> {
+        let runtime = &key(self.clang, flags::common(self.variant));
         let more = ["-shared", "-Wl,-soname,libks_hip.so", "-ldl"].map(OsString::from);
         let mut sources = runtime_files::sources_in("src");
-        if self.sanitizer.is_some() {
-            sources.extend(runtime_files::sources_in("sanitize"));
+        match self.variant {
+            Variant::Plain => {}
+            Variant::Sanitized(_) => sources.extend(runtime_files::sources_in("sanitize")),
+            Variant::Traced(_) => sources.extend(runtime_files::sources_in("trace")),
         }
         self.binary(LIBRARY, &sources, runtime, &more)
     }
@@ -163,7 +161,6 @@ impl Builder<'_> {
     fn harness(&self, runtime: &Key, built: &Runtime) -> Result<PathBuf, LabError> {
         let mut more = built.link_arguments();
         more.extend(["-rdynamic", "-ldl"].map(OsString::from));
-        more.extend(flags::of_linking(self.sanitizer).map(OsString::from));
         Ok(self.binary(HARNESS, &runtime_files::sources_in("harness"), runtime, &more)?.join(HARNESS))
     }
 
@@ -189,7 +186,7 @@ impl Builder<'_> {
     }
 
     fn compile(&self, source: &str, folder: &Path) -> Result<(), LabError> {
-        let mut arguments: Vec<OsString> = flags::common(self.sanitizer).map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = flags::common(self.variant).map(OsString::from).collect();
         arguments.push(format!("-std={}", flags::DEFAULT_STANDARD).into());
         arguments.extend(["-w", "-c", "-I"].map(OsString::from));
         arguments.extend([self.root.join("include").into(), self.root.join(source).into()]);
@@ -204,7 +201,7 @@ impl Builder<'_> {
             return Ok(entry.join(NAME));
         }
         let work = self.cache.work_folder()?;
-        let mut arguments: Vec<OsString> = flags::of_programs(self.sanitizer).map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = flags::of_programs(self.variant).map(OsString::from).collect();
         arguments.extend([format!("-std={standard}").into(), "-fpch-instantiate-templates".into()]);
         arguments.extend(["-x".into(), "c++-header".into(), "-I".into(), self.root.join("include").into()]);
         arguments.extend([self.root.join(PREFIX_NAME).into(), "-o".into(), NAME.into()]);

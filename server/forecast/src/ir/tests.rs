@@ -1,0 +1,50 @@
+use super::*;
+use crate::code::{Class, OpKind};
+
+const HEAD: &str = "declare i32 @ks_trace_thread_x()\n@s = internal global [8 x float] undef, section \"ks_shared\"\n";
+
+fn code_of(text: &str) -> (String, Code) {
+    let mut code = Code::default();
+    let text = instrument(&format!("{HEAD}{text}"), &mut code).unwrap();
+    (text, code)
+}
+
+#[test]
+fn a_copy_is_one_block_with_two_accesses() {
+    let (text, code) = code_of(
+        "define void @k(ptr %0, ptr %1) section \"ks_kernel\" {\n  %3 = tail call i32 @ks_trace_thread_x()\n  %4 = zext i32 %3 to i64\n  \
+         %5 = getelementptr inbounds float, ptr %0, i64 %4\n  %6 = load float, ptr %5, align 4\n  \
+         %7 = getelementptr inbounds float, ptr %1, i64 %4\n  store float %6, ptr %7, align 4\n  ret void\n}\n",
+    );
+    assert_eq!(code.functions[0].symbol, "k");
+    let kinds: Vec<_> = code.blocks[0].ops.iter().map(|op| (op.kind, op.value, op.uniform)).collect();
+    let address = OpKind::Compute(Class::Address);
+    assert_eq!(
+        kinds,
+        [
+            (OpKind::Free, Some(0), false),
+            (OpKind::Free, Some(1), false),
+            (address, Some(2), false),
+            (OpKind::Load { bytes: 4 }, Some(3), false),
+            (address, Some(4), false),
+            (OpKind::Store { bytes: 4 }, None, false),
+            (OpKind::Branch { conditional: false }, None, true),
+        ]
+    );
+    assert_eq!(code.blocks[0].ops[5].uses, [3, 4]);
+    assert!(text.contains("store ptr %5, ptr %ks.p.0.0") && text.contains("i64 3\n"), "{text}");
+}
+
+#[test]
+fn a_loop_comes_before_what_follows_it() {
+    let (_, code) = code_of(
+        "define void @k(ptr %0, i32 %1) section \"ks_kernel\" {\n  br label %4\n\n3:        ; preds = %4\n  ret void\n\n\
+         4:      ; preds = %4, %2\n  %5 = phi i32 [ 0, %2 ], [ %6, %4 ]\n  %6 = add i32 %5, 1\n  store i32 %5, ptr @s, align 4\n  \
+         %7 = icmp eq i32 %6, %1\n  br i1 %7, label %3, label %4\n}\n",
+    );
+    let ends: Vec<_> = code.blocks.iter().map(|block| block.ops.last().unwrap().kind).collect();
+    let branch = |conditional| OpKind::Branch { conditional };
+    assert_eq!(ends, [branch(false), branch(true), branch(false)]);
+    assert_eq!(code.blocks[1].phis[0].from, [(1, 1)]);
+    assert!(code.blocks[1].ops.iter().all(|op| op.uniform));
+}

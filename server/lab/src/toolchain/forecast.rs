@@ -1,0 +1,160 @@
+//! Traced runs of a program: what its kernels do, for a forecast of their time on a device.
+//!
+//! A build goes through the optimiser of a kind of device and is instrumented ([`::forecast::ir`]); a run records some
+//! blocks of each launch.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ::forecast::code::Code;
+use ::forecast::trace::{self, Launch};
+
+use super::cpu::Cpu;
+pub use super::cpu::Target;
+use super::options::CompileOptions;
+use crate::program::RunOptions;
+use crate::sandbox::{self, Command, End, Policy, Run};
+use crate::{Cancel, Diagnostic, Failure, LabError, Source};
+
+/// Environment variable that names the file for what is recorded.
+const FILE_VARIABLE: &str = "KS_TRACE_FILE";
+/// That file, in the folder of the run.
+const FILE: &str = "trace";
+/// Most bytes that a run may record.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Builds and runs programs for traces.
+#[derive(Clone, Debug)]
+pub struct Tracer {
+    cpu: Cpu,
+    target: Target,
+}
+
+/// A program that records what its kernels do.
+#[derive(Clone, Debug)]
+pub struct TracedBuild {
+    /// The executable, in the cache.
+    pub path: PathBuf,
+    /// What it was built from.
+    pub source: Source,
+    /// Warnings in the user's files.
+    pub warnings: Vec<Diagnostic>,
+    /// What the blocks are that a trace names.
+    pub code: Code,
+}
+
+/// How much is recorded of each launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// Most events, but for those of the first block.
+    pub events: u64,
+    /// Most blocks.
+    pub blocks: u32,
+    /// Time for the blocks that are not recorded, for one launch and for all.
+    pub rest: [Duration; 2],
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self { events: 3_000_000, blocks: 64, rest: [Duration::from_millis(250), Duration::from_secs(1)] }
+    }
+}
+
+/// What was recorded.
+#[derive(Clone, Debug)]
+pub struct TracedRun {
+    /// The launches, each kernel and shape once.
+    pub launches: Vec<Launch>,
+    /// Why the program did not come to a good end, if it did not: it may be because not all blocks were run.
+    pub failure: Option<Failure>,
+    /// From the program's start to its end.
+    pub ran: Duration,
+    /// What reading the records took.
+    pub read: Duration,
+}
+
+impl Tracer {
+    /// The tracing runtime for a kind of device; it is built when it is first asked for.
+    ///
+    /// # Errors
+    /// [`LabError::Unavailable`] where the compiler cannot build it.
+    pub fn open(cpu: &Cpu, target: Target, cancel: &Cancel) -> Result<Self, LabError> {
+        Ok(Self { cpu: cpu.with_trace(target, cancel)?, target })
+    }
+
+    /// The kind of device.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// Builds a program.
+    ///
+    /// # Errors
+    /// [`Failure::DoesNotCompile`], also for what cannot be traced, such as inline assembly.
+    pub fn build(&self, source: &Source, options: &CompileOptions, cancel: &Cancel) -> Result<TracedBuild, LabError> {
+        let (built, code) = self.cpu.build_traced(source, options, cancel)?;
+        Ok(TracedBuild { path: built.path, source: built.source, warnings: built.warnings, code })
+    }
+
+    /// Runs a program and reads what it recorded. Launches that were recorded before a bad end count.
+    ///
+    /// # Errors
+    /// A [`Failure`] where nothing was recorded because of it.
+    pub fn run(
+        &self,
+        build: &TracedBuild,
+        extent: &Extent,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<TracedRun, LabError> {
+        let folder = self.cpu.cache().work_folder()?;
+        let mut limits = options.limits;
+        limits.file_bytes = limits.file_bytes.max(MOST_BYTES);
+        let mut command = Command::new(&build.path, folder.path(), Policy::Candidate, limits);
+        command.arguments = options.arguments.clone();
+        command.environment = self.cpu.environment();
+        command.environment.extend(environment(extent));
+        command.readable = self.cpu.readable();
+        command.readable.push(build.source.folder().to_owned());
+        command.readable.extend_from_slice(&options.readable);
+        let run = sandbox::run(&command, cancel)?;
+
+        let reading = Instant::now();
+        // A run that was stopped early may not have opened the file.
+        let written = fs::read(folder.path().join(FILE)).unwrap_or_default();
+        let launches = trace::read(&written).map_err(|error| Failure::Refused { detail: error.to_string() })?;
+        let failure = failure(&run, &limits);
+        match failure {
+            Some(failure) if launches.iter().all(|launch| launch.blocks.is_empty()) => Err(failure.into()),
+            failure => Ok(TracedRun { launches, failure, ran: run.wall, read: reading.elapsed() }),
+        }
+    }
+}
+
+fn environment(extent: &Extent) -> Vec<(OsString, OsString)> {
+    let seconds = |duration: Duration| format!("{:.6}", duration.as_secs_f64());
+    [
+        (FILE_VARIABLE, FILE.to_owned()),
+        ("KS_TRACE_EVENTS", extent.events.to_string()),
+        ("KS_TRACE_BLOCKS", extent.blocks.to_string()),
+        ("KS_TRACE_LAUNCH_SECONDS", seconds(extent.rest[0])),
+        ("KS_TRACE_SECONDS", seconds(extent.rest[1])),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .to_vec()
+}
+
+fn failure(run: &Run, limits: &sandbox::Limits) -> Option<Failure> {
+    if let Some(failure) = run.failure(limits) {
+        return Some(failure);
+    }
+    match run.end {
+        End::Status(0) => None,
+        End::Status(status) => {
+            Some(Failure::Wrong { detail: format!("it ended with exit status {status}; {}", run.last_lines(5)) })
+        }
+        ref other => Some(Failure::Crashed { detail: format!("{other:?}") }),
+    }
+}
