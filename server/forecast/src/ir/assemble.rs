@@ -111,19 +111,23 @@ fn add(
     names: &mut Names,
     inserts: &mut Inserts,
 ) -> Result<(), IrError> {
-    let classifier = Classifier::new(module, function);
     let divergent = Divergent::find(function);
+    let classifier = Classifier::new(module, function, &divergent);
     let number = code.functions.len() as u32;
     let first = code.blocks.len() as BlockId;
 
     let successors: Vec<_> = function.blocks.iter().map(|block| block.successors.clone()).collect();
     let order = order::order(&successors);
     let mut segments = Vec::new();
-    let mut last_segment = vec![first; function.blocks.len()];
+    let (mut first_segment, mut last_segment) =
+        (vec![first; function.blocks.len()], vec![first; function.blocks.len()]);
+    let mut next_id = first;
     for block in &order {
-        segments.push(cut(&classifier, &divergent, &function.blocks[*block].instructions, names)?);
-        let count: usize = segments.iter().map(Vec::len).sum();
-        last_segment[*block] = first + count as BlockId - 1;
+        let parts = cut(&classifier, &function.blocks[*block].instructions, names)?;
+        first_segment[*block] = next_id;
+        next_id += parts.len() as BlockId;
+        last_segment[*block] = next_id - 1;
+        segments.push(parts);
     }
     for (block, parts) in order.iter().zip(segments) {
         for (part, segment) in parts.into_iter().enumerate() {
@@ -135,7 +139,11 @@ fn add(
                 inserts.access(*line, id, place, address, *offset);
             }
             let phis = if part == 0 { phis(function, *block, &last_segment) } else { Vec::new() };
-            code.blocks.push(Block { function: number, phis, ops: segment.ops });
+            let next = match id == last_segment[*block] {
+                true => successors[*block].iter().map(|successor| first_segment[*successor]).collect(),
+                false => vec![id + 1],
+            };
+            code.blocks.push(Block { function: number, phis, ops: segment.ops, next });
         }
     }
     code.functions.push(code::Function {
@@ -150,7 +158,6 @@ fn add(
 /// The parts of a basic block, and what they do.
 fn cut(
     classifier: &Classifier<'_, '_>,
-    divergent: &Divergent<'_>,
     instructions: &[Placed<'_>],
     names: &mut Names,
 ) -> Result<Vec<Segment>, IrError> {
@@ -167,7 +174,7 @@ fn cut(
             segment.line.get_or_insert(placed.line);
         }
         let pieces = classifier.pieces(instruction)?;
-        let uniform = !divergent.depends(instruction);
+        let uniform = !classifier.divergent.depends(instruction);
         let calls = matches!(pieces.first(), Some(Piece { kind: Kind::Instrumented, .. }));
         let count = pieces.len();
         for (number, piece) in pieces.into_iter().enumerate() {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::IrError;
 use super::call::{Call, Callee, operand, parts};
+use super::divergence::Divergent;
 use super::function::Function;
 use super::instruction::Instruction;
 use super::module::Module;
@@ -41,6 +42,8 @@ pub(super) struct Classifier<'a, 'm> {
     pub module: &'m Module<'a>,
     /// The function.
     pub function: &'m Function<'a>,
+    /// The function's values that differ between work-items.
+    pub divergent: &'m Divergent<'a>,
     products: HashMap<&'a str, bool>,
 }
 
@@ -57,9 +60,9 @@ fn access(kind: OpKind, address: &str, offset: u32) -> Piece {
 }
 
 impl<'a, 'm> Classifier<'a, 'm> {
-    pub fn new(module: &'m Module<'a>, function: &'m Function<'a>) -> Self {
+    pub fn new(module: &'m Module<'a>, function: &'m Function<'a>, divergent: &'m Divergent<'a>) -> Self {
         let products = fused_products(function);
-        Self { module, function, products }
+        Self { module, function, divergent, products }
     }
 
     /// Empty for what is nothing at all.
@@ -85,7 +88,8 @@ impl<'a, 'm> Classifier<'a, 'm> {
             "shl" | "lshr" | "ashr" => shift(kind),
             "udiv" | "urem" | "sdiv" | "srem" => divide(instruction.rest, kind),
             "select" => select(instruction),
-            "sitofp" | "uitofp" | "fptosi" | "fptoui" | "fpext" | "fptrunc" => compute(Class::Convert, kind.count),
+            "sitofp" | "uitofp" | "fpext" | "fptrunc" => compute(Class::Convert, kind.count),
+            "fptosi" | "fptoui" => compute(Class::ConvertToInt, kind.count),
             "getelementptr" => address_of(instruction),
             "load" => load(instruction, kind),
             "store" => store(instruction, kind),
@@ -116,7 +120,8 @@ impl<'a, 'm> Classifier<'a, 'm> {
         let kind = Type::read(parts.get(1).copied().unwrap_or_default()).0;
         let float = matches!(kind.element, Element::Float | Element::Double | Element::Half);
         let returns = instruction.result.is_some_and(|result| self.is_used(result));
-        vec![access(OpKind::Atomic { bytes: kind.bytes, returns, float, compares }, address, 0)]
+        let same_value = parts.iter().skip(1).all(|part| !self.divergent.contains(operand(part)));
+        vec![access(OpKind::Atomic { bytes: kind.bytes, returns, float, compares, same_value }, address, 0)]
     }
 
     fn is_used(&self, result: &str) -> bool {
@@ -302,7 +307,7 @@ fn intrinsic(name: &str, call: &Call<'_>) -> Vec<Piece> {
         "fshl" | "fshr" => shift(kind),
         "ctpop" | "ctlz" | "cttz" | "bitreverse" => compute(Class::BitCount, kind.count),
         "floor" | "ceil" | "trunc" | "rint" | "nearbyint" | "round" | "roundeven" | "lrint" | "llrint" | "lround"
-        | "llround" | "fptosi" | "fptoui" => compute(Class::Convert, kind.count),
+        | "llround" | "fptosi" | "fptoui" => compute(Class::ConvertToInt, kind.count),
         "is" => compute(Class::Compare, 1),
         "canonicalize" => arithmetic(kind),
         "memcpy" | "memmove" => copy(call),

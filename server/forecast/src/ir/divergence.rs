@@ -54,6 +54,11 @@ impl<'a> Divergent<'a> {
         }
     }
 
+    /// Whether an operand differs: a value's name and what follows it, or a constant.
+    pub fn contains(&self, operand: &str) -> bool {
+        names(operand, '%').any(|name| self.values.contains(name))
+    }
+
     fn look_at(&mut self, instruction: &Instruction<'a>) {
         let Some(result) = instruction.result else { return };
         let differs =
