@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use lab::workbench::{Build, Sampling, ShapeChoice, Workbench, WorkbenchOptions};
+use lab::workbench::{Build, COMPARISON_BUDGET, Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, LabError, Source, Verdict, statistics};
 
 /// Under a benchmark file.
@@ -216,12 +216,8 @@ impl Subject {
     }
 
     fn compare(&self, baseline: &Build, candidate: &Build, number: usize, expected: &'static [Verdict]) -> Compared {
-        let sampling = Sampling {
-            seed: number as u64,
-            budget: Duration::from_millis(600),
-            half_width: 0.005,
-            shapes: ShapeChoice::Shown,
-        };
+        let sampling =
+            Sampling { seed: number as u64, budget: COMPARISON_BUDGET, half_width: 0.005, shapes: ShapeChoice::Shown };
         let started = Instant::now();
         let answer = self.workbench.compare(baseline, candidate, &sampling, &Cancel::new());
         Compared { name: self.name.clone(), answer, took: started.elapsed(), expected }

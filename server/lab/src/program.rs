@@ -7,6 +7,7 @@ mod compare;
 mod fibers;
 pub mod output;
 mod report;
+mod steady;
 mod time;
 
 use std::ffi::OsString;

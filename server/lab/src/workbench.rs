@@ -25,6 +25,10 @@ use crate::turn::Turn;
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
 use trust::Guarded;
 
+/// Sampling time of a comparison where nothing else is asked for. Most comparisons are over before; where the machine is noisy
+/// or the code's speed depends on where it comes to lie, it takes this long to tell 3%.
+pub const COMPARISON_BUDGET: Duration = Duration::from_secs(2);
+
 /// How long and how precisely to sample.
 #[derive(Clone, Debug)]
 pub struct Sampling {

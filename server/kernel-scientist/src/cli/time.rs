@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lab::workbench::{Sampling, ShapeChoice};
+use lab::workbench::{COMPARISON_BUDGET, Sampling, ShapeChoice};
 use lab::{Clock, Comparison, Failure, LabError, TimeReport, Verdict};
 use serde::Serialize;
 
@@ -13,6 +13,9 @@ use super::progress::Progress;
 use super::subject::{self, Subject, SubjectArgs, Taken};
 use super::{CliError, Context, figures};
 
+/// Sampling time of a version alone where nothing else is asked for.
+const TIMING_BUDGET: Duration = Duration::from_millis(600);
+
 /// Arguments of `time`.
 #[derive(Debug, clap::Args)]
 pub struct TimeArgs {
@@ -21,9 +24,9 @@ pub struct TimeArgs {
     /// Another version to compare with: the verdict says how FILE does against it.
     #[arg(long, value_name = "OTHER")]
     against: Option<PathBuf>,
-    /// Most seconds to sample.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.6, value_parser = super::subject::seconds, allow_negative_numbers = true)]
-    budget: f64,
+    /// Most seconds to sample [default: 0.6, and 2 for a comparison].
+    #[arg(long, value_name = "SECONDS", value_parser = super::subject::seconds, allow_negative_numbers = true)]
+    budget: Option<f64>,
     /// Seed of the inputs and of the order of runs [default: drawn anew].
     #[arg(long)]
     seed: Option<u64>,
@@ -74,14 +77,14 @@ pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
     let subject = Subject::open(context, &source, &args.subject)?;
     let sampling = Sampling {
         seed: args.seed.unwrap_or_else(rand::random),
-        budget: Duration::from_secs_f64(args.budget),
+        budget: args.budget.map_or(TIMING_BUDGET, Duration::from_secs_f64),
         half_width: 0.005,
         shapes: if args.all_shapes { ShapeChoice::All } else { ShapeChoice::Shown },
     };
 
     let notebook = context.notebook_path()?;
     let start = Instant::now();
-    let measured = measure(context, &subject, other.as_ref(), &sampling);
+    let measured = measure(context, &subject, other.as_ref(), args, &sampling);
     let (report, comparison) = match measured {
         Ok(measured) => measured,
         Err(LabError::Code(failure)) => return Err(report_failure(context, &subject, failure)?),
@@ -100,6 +103,7 @@ fn measure(
     context: &Context,
     subject: &Subject,
     other: Option<&lab::Source>,
+    args: &TimeArgs,
     sampling: &Sampling,
 ) -> Result<(TimeReport, Option<Comparison>), LabError> {
     let bench = &subject.workbench;
@@ -112,7 +116,8 @@ fn measure(
     };
     let baseline = bench.build(other, &context.cancel).map_err(|error| of_the_other(error, other))?;
     progress.say("comparing");
-    let comparison = bench.compare(&baseline, &build, sampling, &context.cancel)?;
+    let budget = args.budget.map_or(COMPARISON_BUDGET, Duration::from_secs_f64);
+    let comparison = bench.compare(&baseline, &build, &Sampling { budget, ..sampling.clone() }, &context.cancel)?;
     progress.say("timing");
     let report = bench.time(&build, sampling, &context.cancel)?;
     Ok((report, Some(comparison)))

@@ -9,6 +9,8 @@
 
 // The runtime's count of the time that launches took.
 extern "C" uint64_t ks_launch_nanoseconds();
+// Gives what split kernels keep between their barriers other pages.
+extern "C" void ks_move_kept(unsigned chance);
 
 namespace ks_harness __attribute__((visibility("hidden"))) {
 namespace {
@@ -293,6 +295,7 @@ bool Session::check_all() {
 
 bool Session::round(bool must_check, std::vector<Span>& spans) {
     renew();
+    ks_move_kept(static_cast<unsigned>(random_.next()));
     spans.assign(objects_.size(), {});
     // The baseline goes first once: what is wrong with it is not to be laid at the candidate's door.
     const size_t first = rounds_++ == 0 ? 0 : random_.below(objects_.size());

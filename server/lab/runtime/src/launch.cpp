@@ -184,6 +184,7 @@ hipError_t run_launch(const Launch &launch) {
     static std::mutex one_at_a_time;
     static ProcessorClock processor;
     const std::lock_guard<std::mutex> lock(one_at_a_time);
+    prepare_launch(launch);
     // Nobody asks for processor time where nobody listens. It is read outside of what the clock on the wall sees.
     const bool listens = reporting();
     const uint64_t used_before = listens ? processor.at(wall_ns()) : 0;

@@ -1,6 +1,7 @@
 #include "worker.h"
 #include "fault.h"
 #include "sanitizer.h"
+#include <atomic>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,6 +39,20 @@ template <class T> T *allocate(size_t count) {
     return static_cast<T *>(memory);
 }
 
+/// Makes the lowest page of a stack inaccessible. Linux 6.13 and later mark a page, which costs a third of what it costs to
+/// make it a mapping of its own.
+void guard(char *page) {
+#ifndef MADV_GUARD_INSTALL
+    constexpr int MADV_GUARD_INSTALL = 102;
+#endif
+    static std::atomic<bool> marks{true};
+    if (marks && madvise(page, kGuardBytes, MADV_GUARD_INSTALL) == 0) {
+        return;
+    }
+    marks = false;
+    mprotect(page, kGuardBytes, PROT_NONE);
+}
+
 void map_stacks(unsigned count) {
     if (worker.stacks != nullptr) {
         munmap(worker.stacks, worker.capacity * kStackBytes);
@@ -53,7 +68,7 @@ void map_stacks(unsigned count) {
     return; // Stacks lie closer than pages.
 #endif
     for (unsigned i = 0; i < count; ++i) {
-        mprotect(worker.stacks + i * kStackBytes, kGuardBytes, PROT_NONE);
+        guard(worker.stacks + i * kStackBytes);
     }
 }
 
@@ -140,6 +155,20 @@ void prepare_stack(WorkItem *item) {
     item->rbx = reinterpret_cast<void *>(worker.entry);
 }
 
+void prepare_launch(const Launch &launch) {
+    if (launch.mode != Mode::kFibers) {
+        return;
+    }
+    const Launch *const before = worker.launch;
+    worker.launch = &launch; // For the message where there is not enough memory.
+    if (storage == nullptr) {
+        storage = allocate<Storage>(1);
+    }
+    reserve(launch.block.x * launch.block.y * launch.block.z);
+    fill_indices(launch.block);
+    worker.launch = before;
+}
+
 void begin_launch(const Launch &launch) {
     worker.launch = &launch;
     block.body = launch.body;
@@ -152,11 +181,7 @@ void begin_launch(const Launch &launch) {
     if (launch.mode != Mode::kFibers) {
         return;
     }
-    if (storage == nullptr) {
-        storage = allocate<Storage>(1);
-    }
-    reserve(block.size);
-    fill_indices(launch.block);
+    prepare_launch(launch);
     block.items = worker.items;
     block.state = storage->state;
     block.site = storage->site;

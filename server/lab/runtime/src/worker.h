@@ -35,6 +35,9 @@ struct Worker {
 };
 extern __thread Worker worker __attribute__((tls_model("initial-exec")));
 
+/// Gets this thread's stacks and work-items ready for launches like this one. `begin_launch` does it as well; done before the
+/// clock starts, it is not taken for the kernel's time.
+void prepare_launch(const Launch &launch);
 /// Makes this thread ready for the launch: storage, dynamic shared memory, the waiting places of loop mode.
 void begin_launch(const Launch &launch);
 void end_launch();

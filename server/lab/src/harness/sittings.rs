@@ -18,10 +18,11 @@ use crate::{Cancel, LabError, statistics};
 
 /// Sittings to make at least: fewer give no interval from ranks.
 const ENOUGH: usize = 8;
-/// Sittings that a budget is made to last for.
-const PLANNED: u32 = 10;
+/// Sittings that a budget is made to last for. From 15 on, one sitting that fell out of line, far as it may be, moves the
+/// interval's ends by no more than the others' spread; of eight, the interval is the whole range.
+const PLANNED: u32 = 20;
 /// Longest sampling time of one sitting for each shape: more sittings are worth more than longer ones.
-const LONGEST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_millis(50);
 /// A budget is never taken for less than this when it is asked whether slow code has overdrawn it.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// What chance adds to a seed from one sitting to the next: 2^64 divided by the golden ratio.

@@ -1,12 +1,13 @@
 //! A candidate program against its baseline.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::output::Expected;
+use super::steady::steadied;
 use super::{Outcome, RunOptions, Threads, run_on};
 use crate::clock::{Clock, Timed, differ};
 use crate::statistics::{self, Pair};
@@ -26,59 +27,91 @@ struct Measured {
     candidate: Times,
 }
 
-/// Times of one run, in nanoseconds: by the clock on the wall, and processor time.
+/// Times of one run.
 #[derive(Clone, Debug, Default)]
 struct Times {
-    /// Time of all launches of each kernel, whatever their configuration.
-    kernels: BTreeMap<String, [f64; 2]>,
-    /// Processor time of the whole program.
+    /// Each launch of each kernel, whatever its configuration.
+    kernels: BTreeMap<String, Vec<LaunchTime>>,
+    /// Processor time of the whole program, in nanoseconds.
     program_ns: f64,
     displaced: u64,
 }
 
+/// Time of one launch, in nanoseconds: by the clock on the wall, and processor time.
+type LaunchTime = [f64; 2];
+
 impl Times {
     fn of(outcome: &Outcome) -> Self {
-        let mut kernels: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+        let mut kernels: BTreeMap<String, Vec<LaunchTime>> = BTreeMap::new();
         for group in &outcome.launches {
-            let times = kernels.entry(group.name.clone()).or_default();
-            for (time, launches) in times.iter_mut().zip([&group.nanoseconds, &group.processor_ns]) {
-                *time += launches.iter().map(|&nanoseconds| nanoseconds as f64).sum::<f64>();
-            }
+            let launches = group.nanoseconds.iter().zip(&group.processor_ns);
+            let times = launches.map(|(&wall, &processor)| [wall as f64, processor as f64]);
+            kernels.entry(group.name.clone()).or_default().extend(times);
         }
         Self { kernels, program_ns: outcome.processor.as_secs_f64() * 1e9, displaced: outcome.displaced }
     }
 
-    fn kernel(&self, name: &str, clock: Clock) -> Option<f64> {
-        self.kernels.get(name).map(|times| by(times, clock))
+    fn launches(&self, name: &str, clock: Clock) -> Option<Vec<f64>> {
+        self.kernels.get(name).map(|launches| launches.iter().map(|time| by(time, clock)).collect())
     }
 
     fn all_kernels(&self, clock: Clock) -> f64 {
-        self.kernels.values().map(|times| by(times, clock)).sum()
+        self.kernels.values().flatten().map(|time| by(time, clock)).sum()
     }
 }
 
-fn by(times: &[f64; 2], clock: Clock) -> f64 {
+fn by(time: &LaunchTime, clock: Clock) -> f64 {
     match clock {
-        Clock::Wall => times[0],
-        Clock::Processor => times[1],
+        Clock::Wall => time[0],
+        Clock::Processor => time[1],
     }
 }
 
 impl Measured {
-    fn pair(&self, name: &str, clock: Clock) -> Option<Pair> {
-        Some(Pair { baseline: self.baseline.kernel(name, clock)?, candidate: self.candidate.kernel(name, clock)? })
-    }
-
-    fn total(&self, clock: Clock) -> Pair {
-        Pair { baseline: self.baseline.all_kernels(clock), candidate: self.candidate.all_kernels(clock) }
-    }
-
     /// How much less processor time the candidate spends in kernels, and how much more outside of them.
     fn saved_and_moved(&self) -> (f64, f64) {
-        let kernels = self.total(Clock::Processor);
-        let saved = kernels.baseline - kernels.candidate;
+        let [baseline, candidate] = [&self.baseline, &self.candidate].map(|times| times.all_kernels(Clock::Processor));
+        let saved = baseline - candidate;
         (saved, (self.candidate.program_ns - self.baseline.program_ns) + saved)
     }
+}
+
+/// Time of all launches of one kernel in each run, of either version; empty where a version does not launch it.
+struct KernelTimes {
+    baseline: Vec<f64>,
+    candidate: Vec<f64>,
+}
+
+impl KernelTimes {
+    fn of(name: &str, measured: &[Measured], clock: Clock) -> Self {
+        let of_version = |version: fn(&Measured) -> &Times| {
+            let runs: Option<Vec<_>> = measured.iter().map(|run| version(run).launches(name, clock)).collect();
+            runs.map(steadied).unwrap_or_default()
+        };
+        Self { baseline: of_version(|run| &run.baseline), candidate: of_version(|run| &run.candidate) }
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let pair = |(baseline, candidate): (&f64, &f64)| Pair { baseline: *baseline, candidate: *candidate };
+        self.baseline.iter().zip(&self.candidate).map(pair).collect()
+    }
+}
+
+/// Times of all kernels together, run by run.
+fn totals(measured: &[Measured], clock: Clock) -> Vec<Pair> {
+    let mut totals = vec![Pair { baseline: 0.0, candidate: 0.0 }; measured.len()];
+    for name in names(measured) {
+        let times = KernelTimes::of(name, measured, clock);
+        totals.iter_mut().zip(times.baseline).for_each(|(total, time)| total.baseline += time);
+        totals.iter_mut().zip(times.candidate).for_each(|(total, time)| total.candidate += time);
+    }
+    totals
+}
+
+/// Every kernel that some run launched.
+fn names(measured: &[Measured]) -> BTreeSet<&str> {
+    let runs = measured.iter().flat_map(|run| [&run.baseline, &run.candidate]);
+    runs.flat_map(|times| times.kernels.keys().map(String::as_str)).collect()
 }
 
 /// The clock that the whole comparison goes by.
@@ -159,8 +192,7 @@ fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Re
     let clock = clock(measured, threads);
     // A positive time on both sides is what `speed` needs; the baseline launched, so the candidate did not.
     let speed = statistics::speed(&totals(measured, clock)).ok_or_else(no_launches)?;
-    let names = measured.first().map(|measured| measured.baseline.kernels.keys().cloned().collect::<Vec<_>>());
-    let shapes = names.unwrap_or_default().into_iter().filter_map(|name| of_kernel(&name, measured, clock)).collect();
+    let shapes = names(measured).into_iter().filter_map(|name| of_kernel(name, measured, clock)).collect();
     Ok(Comparison {
         device: DEVICE.into(),
         device_note: threads.device_note(clock),
@@ -172,13 +204,9 @@ fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Re
     })
 }
 
-fn totals(measured: &[Measured], clock: Clock) -> Vec<Pair> {
-    measured.iter().map(|measured| measured.total(clock)).collect()
-}
-
 /// The comparison of one kernel; `None` when only one of the two launches it.
 fn of_kernel(name: &str, measured: &[Measured], clock: Clock) -> Option<ShapeComparison> {
-    let pairs: Vec<_> = measured.iter().filter_map(|measured| measured.pair(name, clock)).collect();
+    let pairs = KernelTimes::of(name, measured, clock).pairs();
     let speed = statistics::speed(&pairs)?;
     Some(ShapeComparison {
         shape: name.to_owned(),
@@ -277,8 +305,8 @@ fn refuse_moved_work(measured: &[Measured]) -> Result<(), LabError> {
 mod tests {
     use super::*;
 
-    fn times(kernels: &[(&str, [f64; 2])], program_ns: f64) -> Times {
-        let kernels = kernels.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect();
+    fn times(kernels: &[(&str, LaunchTime)], program_ns: f64) -> Times {
+        let kernels = kernels.iter().map(|(name, time)| ((*name).to_owned(), vec![*time])).collect();
         Times { kernels, program_ns, displaced: 0 }
     }
 
@@ -309,8 +337,8 @@ mod tests {
         // It was not displaced: the code itself waits.
         assert_eq!(clock(&measured(150.0, 0), Threads::One), Clock::Wall);
         assert_eq!(clock(&measured(100.5, 2), Threads::One), Clock::Wall);
-        assert_eq!(measured(150.0, 2)[0].total(Clock::Wall), Pair { baseline: 150.0, candidate: 100.0 });
-        assert_eq!(measured(150.0, 2)[0].total(Clock::Processor), Pair { baseline: 100.0, candidate: 100.0 });
+        assert_eq!(totals(&measured(150.0, 2), Clock::Wall), [Pair { baseline: 150.0, candidate: 100.0 }]);
+        assert_eq!(totals(&measured(150.0, 2), Clock::Processor), [Pair { baseline: 100.0, candidate: 100.0 }]);
     }
 
     #[test]
