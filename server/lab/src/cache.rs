@@ -2,7 +2,9 @@
 //!
 //! Any number of processes may use one cache at once: an entry is made in a folder of its own under `work/` and becomes
 //! visible by one rename; whoever comes second drops its copy. Entries are never changed, only used and, oldest first,
-//! removed when the cache outgrows its bound.
+//! removed when the cache outgrows its bound. One that has come to harm on the disk is removed and made anew.
+
+mod seal;
 
 use std::fs::{self, File};
 use std::io;
@@ -112,10 +114,15 @@ impl Cache {
         tempfile::Builder::new().prefix("w").tempdir_in(&work).map_err(LabError::io("making a folder in", work))
     }
 
-    /// The entry for `key`, if it is there.
+    /// The entry for `key`, if it is there and whole.
     pub fn find(&self, room: Room, key: &Key) -> Option<PathBuf> {
         let path = self.place(room, key);
         let entry = File::open(&path).ok()?;
+        if !seal::holds(&path) {
+            tracing::info!("{} came to harm on the disk, or is of an earlier version; it is made anew", path.display());
+            self.discard(&path);
+            return None;
+        }
         // For the order of removal; an unwritable cache is still good to read.
         let _ = entry.set_modified(SystemTime::now());
         Some(path)
@@ -123,6 +130,7 @@ impl Cache {
 
     /// Makes `folder` the entry for `key`, or finds the one that somebody else made meanwhile.
     pub fn publish(&self, room: Room, key: &Key, folder: TempDir) -> Result<PathBuf, LabError> {
+        seal::write(folder.path()).map_err(LabError::io("sealing", folder.path()))?;
         let place = self.place(room, key);
         match fs::rename(folder.path(), &place) {
             Ok(()) => {
@@ -131,6 +139,15 @@ impl Cache {
                 Ok(place)
             }
             Err(error) => self.find(room, key).ok_or_else(|| LabError::io("writing", &place)(error)),
+        }
+    }
+
+    /// Takes an entry out of its place at once. What cannot be removed is found broken again.
+    fn discard(&self, path: &Path) {
+        if let Ok(work) = self.work_folder()
+            && let Err(error) = fs::rename(path, work.path().join("discarded"))
+        {
+            tracing::debug!("{} stays in the cache: {error}", path.display());
         }
     }
 
@@ -247,6 +264,34 @@ mod tests {
         assert_eq!(fs::metadata(first.join("out")).unwrap().len(), 1);
         assert_eq!(cache.find(Room::Builds, &key("a")), Some(first));
         assert_eq!(entries(&cache.root.join("work")).len(), 0);
+    }
+
+    #[test]
+    fn an_entry_that_came_to_harm_is_not_found_and_makes_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let harms: [fn(&Path); 5] = [
+            |entry| File::options().write(true).open(entry.join("out")).unwrap().set_len(50).unwrap(),
+            |entry| fs::write(entry.join("out"), [1u8; 100]).unwrap(),
+            |entry| fs::remove_file(entry.join("out")).unwrap(),
+            |entry| fs::remove_file(entry.join("sealed")).unwrap(),
+            |entry| fs::write(entry.join("sealed"), "10").unwrap(),
+        ];
+        for harm in harms {
+            let entry = publish(&cache, "a", 100);
+            assert_eq!(cache.find(Room::Builds, &key("a")).as_ref(), Some(&entry));
+            harm(&entry);
+            assert_eq!(cache.find(Room::Builds, &key("a")), None);
+            assert!(!entry.exists());
+        }
+        // Only the length of a large file is looked at, and folders are looked into.
+        let work = cache.work_folder().unwrap();
+        fs::create_dir(work.path().join("below")).unwrap();
+        fs::write(work.path().join("below/large"), vec![0u8; 2 << 20]).unwrap();
+        let entry = cache.publish(Room::Runtime, &key("b"), work).unwrap();
+        assert_eq!(cache.find(Room::Runtime, &key("b")).as_ref(), Some(&entry));
+        File::options().write(true).open(entry.join("below/large")).unwrap().set_len(1 << 20).unwrap();
+        assert_eq!(cache.find(Room::Runtime, &key("b")), None);
     }
 
     #[test]
