@@ -162,6 +162,28 @@ fn bank_conflicts_multiply_the_time() {
 }
 
 #[test]
+fn shared_memory_with_a_pipe_of_its_own_takes_its_time() {
+    let device = Device::named("mi300x").unwrap_or_else(|error| panic!("{error}"));
+    let kernel = |address| Kernel {
+        ops: (0..8).map(|value| op(OpKind::Load { bytes: 4 }, Some(value), &[])).collect(),
+        turns: 64,
+        address,
+        grid: 304 * 8,
+        items: 256,
+        registers: 16,
+    };
+    // Of each unit: 512 loads of the 4 waves of 8 blocks, 256 bytes each at 128 a cycle; or one work-item a cycle.
+    let loads = 512.0 * 4.0 * 8.0;
+    let straight = kernel(|_, item, _, _| SHARED + item * 4).forecast(&device);
+    let crossed = kernel(|_, item, _, _| SHARED + item * 128).forecast(&device);
+    for (forecast, cycles) in [(straight, 2.0), (crossed, 64.0)] {
+        let expected = loads * cycles / *device.units.clock_hz + *device.start.launch_seconds;
+        assert_near("seconds", forecast.seconds, expected, 1.1);
+        assert_eq!(forecast.bound, Some(Resource::Lds));
+    }
+}
+
+#[test]
 fn a_larger_sample_gives_the_same_time() {
     let device = device();
     let kernel = copy(4, 1);

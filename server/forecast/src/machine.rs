@@ -381,7 +381,7 @@ impl<'a> Machine<'a> {
     }
 
     fn drained(&self) -> f64 {
-        let servers = [&self.l1, &self.unit_write, &self.l2, &self.dram, &self.atomics, &self.memory_cache];
+        let servers = [&self.l1, &self.lds, &self.unit_write, &self.l2, &self.dram, &self.atomics, &self.memory_cache];
         servers.iter().map(|server| server.free).fold(self.ended, f64::max)
     }
 
