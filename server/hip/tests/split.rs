@@ -253,6 +253,26 @@ fn a_split_kernel_keeps_its_lines() {
 }
 
 #[test]
+fn operations_that_read_like_declarations_declare_nothing() {
+    for text in [
+        "(mix(other & kept)) & 1 ? void(kept += 3) : void();",
+        "(mix(other * kept)) - kept++;",
+        "other & kept; ++kept;",
+    ] {
+        let body = format!(
+            "int kept = in[threadIdx.x], other = kept; __syncthreads(); {text} __syncthreads(); out[0] = kept;"
+        );
+        let source = format!(
+            "__device__ int mix(int x) {{ return x; }}\n__global__ void k(const int *in, int *out) {{\n{body}\n}}\n"
+        );
+        let rewritten = rewrite::cpu(&Syntax::parse(source), rewrite::Barriers::Split).text;
+        let changed = rewritten.split("KS_SPLIT_BARRIER").nth(1).unwrap_or_default();
+        let (load, save) = (changed.find("int kept = ks_kept_"), changed.rfind("[ks_i] = kept;"));
+        assert!(load.is_some() && load < changed.find(text) && changed.find(text) < save, "{rewritten}");
+    }
+}
+
+#[test]
 fn a_name_that_stands_for_split_and_other_kernels_is_launched_on_fibers() {
     let text = "__global__ void k(float* a) { __syncthreads(); }\n__global__ void k(int* a) { __syncwarp(); }\n\
         void f() { k<<<1, 64>>>(p); }\n";

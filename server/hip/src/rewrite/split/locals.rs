@@ -109,10 +109,13 @@ impl Locals {
 
 /// Collects what is declared below `node`.
 fn collect(code: &Code, node: Node, all: &mut Vec<Local>) {
-    if matches!(
-        node.kind(),
-        "declaration" | "parameter_declaration" | "optional_parameter_declaration" | "for_range_loop"
-    ) {
+    let declares = match node.kind() {
+        "declaration" => !is_operation(code, node, all),
+        "for_range_loop" => true,
+        "parameter_declaration" | "optional_parameter_declaration" => is_of_lambda(node),
+        _ => false,
+    };
+    if declares {
         let mut cursor = node.walk();
         let declarators: Vec<Node> = node.children_by_field_name("declarator", &mut cursor).collect();
         let first = declarators.first().map_or(node.end_byte(), Node::start_byte);
@@ -141,6 +144,23 @@ fn collect(code: &Code, node: Node, all: &mut Vec<Local>) {
     for child in node.named_children(&mut cursor) {
         collect(code, child, all);
     }
+}
+
+/// `x & y;` and `x * y;` read as declarations of `y`, although `x` is a variable.
+fn is_operation(code: &Code, node: Node, known: &[Local]) -> bool {
+    let ty = node.child_by_field_name("type").filter(|ty| ty.kind() == "type_identifier");
+    ty.is_some_and(|ty| {
+        let name = &code.text[ty.byte_range()];
+        known.iter().any(|local| local.name == name && local.known.contains(&ty.start_byte()))
+    })
+}
+
+/// A parameter that can be used: of a lambda. `(f(x & y)) - z` reads as a cast to a function's type with a parameter `y`, and
+/// parameters of such types declare nothing.
+fn is_of_lambda(parameter: Node) -> bool {
+    let list = parameter.parent().filter(|list| list.kind() == "parameter_list");
+    let around = list.and_then(|list| list.parent()?.parent());
+    around.is_some_and(|around| around.kind() == "lambda_expression")
 }
 
 /// The names that a declarator declares. What is nearest to the name says what it is: `*x[3]` is an array.
