@@ -70,7 +70,8 @@ static void polynomial_family() {
 // ---------------------------------------------------------------- a series whose coefficients alternate, all in registers
 static const int TERMS = SIZE(1 << 16, 1 << 8);
 // The sum over k of (k even ? a : b) x^k, as CHAINS independent Horner chains in x^CHAINS.
-template <int CHAINS> __global__ void series(const float *__restrict__ x, float *__restrict__ y, float a, float b, int n) {
+template <int CHAINS>
+__global__ void series(const float *__restrict__ x, float *__restrict__ y, float a, float b, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float v = x[i], step = v, sums[CHAINS];
@@ -182,8 +183,12 @@ static void division_family() {
     dim3 grid(n / 256), block(256);
     bench("division", "run_time", [&] { divide<<<grid, block>>>(x.data, y.data, ByRunTime{DIVISOR}, n); }, check);
     bench("division", "constant", [&] { divide<<<grid, block>>>(x.data, y.data, ByConstant{}, n); }, check);
-    bench("division", "reciprocal", [&] { divide<<<grid, block>>>(x.data, y.data, ByReciprocal{multiplier, shift}, n); }, check);
-    bench("division", "float", [&] { divide<<<grid, block>>>(x.data, y.data, ByFloat{1.0f / DIVISOR, DIVISOR}, n); }, check);
+    bench(
+        "division", "reciprocal", [&] { divide<<<grid, block>>>(x.data, y.data, ByReciprocal{multiplier, shift}, n); },
+        check);
+    bench(
+        "division", "float", [&] { divide<<<grid, block>>>(x.data, y.data, ByFloat{1.0f / DIVISOR, DIVISOR}, n); },
+        check);
     bench("division", "double", [&] { divide<<<grid, block>>>(x.data, y.data, ByDouble{(double)DIVISOR}, n); }, check);
     // The high word adds 2^32, which the low word of the quotient drops.
     bench("division", "64_bits", [&] { divide<<<grid, block>>>(x.data, y.data, By64Bits{DIVISOR}, n); }, check);
@@ -262,12 +267,16 @@ static void half_family() {
     __half2 pa = __floats2half2_rn(a, a), pb = __floats2half2_rn(b, b);
     dim3 block(256);
     bench("half", "scalar", [&] { half_scalar<<<dim3(n / 256), block>>>(x, y, ha, hb, n); }, check);
-    bench("half", "pairs", [&] { half_pairs<<<dim3(n / 512), block>>>(x.as<__half2>(), y.as<__half2>(), pa, pb, n / 2); }, check);
-    bench("half", "eights", [&] { half_eights<<<dim3(n / 2048), block>>>(x.as<Eight>(), y.as<Eight>(), pa, pb, n / 8); }, check);
+    bench(
+        "half", "pairs", [&] { half_pairs<<<dim3(n / 512), block>>>(x.as<__half2>(), y.as<__half2>(), pa, pb, n / 2); },
+        check);
+    bench(
+        "half", "eights", [&] { half_eights<<<dim3(n / 2048), block>>>(x.as<Eight>(), y.as<Eight>(), pa, pb, n / 8); },
+        check);
     bench("half", "scalar_as_float", [&] { half_as_float<<<dim3(n / 256), block>>>(x, y, a, b, n); }, check);
-    bench("half", "eights_as_float", [&] {
-        half_eights_as_float<<<dim3(n / 2048), block>>>(x.as<Eight>(), y.as<Eight>(), a, b, n / 8);
-    }, check);
+    bench(
+        "half", "eights_as_float",
+        [&] { half_eights_as_float<<<dim3(n / 2048), block>>>(x.as<Eight>(), y.as<Eight>(), a, b, n / 8); }, check);
 }
 
 // ---------------------------------------------------------------- a polynomial to 13 digits
@@ -367,7 +376,8 @@ static __device__ __forceinline__ int wave_total(int v) {
     for (int o = WARP / 2; o > 0; o >>= 1) v += __shfl_xor(v, o);
     return v;
 }
-__global__ void bytes_by_wave(const signed char *__restrict__ a, const signed char *__restrict__ x, int *__restrict__ y) {
+__global__ void bytes_by_wave(const signed char *__restrict__ a, const signed char *__restrict__ x,
+                              int *__restrict__ y) {
     int lane = threadIdx.x % WARP, row = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP, sum = 0;
     const signed char *p = a + (size_t)row * BYTES;
 #pragma unroll 4
@@ -420,7 +430,8 @@ static void int8_dot_family() {
     auto words = random_words((size_t)rows * BYTES / 4, 6), vector = random_words(BYTES / 4, 7);
     Device<unsigned> a(words), x(vector);
     Output<int> y(rows);
-    auto ha = reinterpret_cast<const signed char *>(words.data()), hx = reinterpret_cast<const signed char *>(vector.data());
+    auto ha = reinterpret_cast<const signed char *>(words.data()),
+         hx = reinterpret_cast<const signed char *>(vector.data());
     auto check = [&] {
         auto got = y.host();
         return sampled(rows, 1000, [&](size_t r) {
@@ -430,12 +441,15 @@ static void int8_dot_family() {
         });
     };
     dim3 grid(rows / (256 / WARP)), block(256);
-    bench("int8_dot", "bytes", [&] { bytes_by_wave<<<grid, block>>>(a.as<signed char>(), x.as<signed char>(), y); }, check);
+    bench(
+        "int8_dot", "bytes", [&] { bytes_by_wave<<<grid, block>>>(a.as<signed char>(), x.as<signed char>(), y); },
+        check);
     bench("int8_dot", "char4", [&] { char4_by_wave<<<grid, block>>>(a.as<char4>(), x.as<char4>(), y); }, check);
     bench("int8_dot", "dot4", [&] { dot4_by_wave<<<grid, block>>>(a.as<int>(), x.as<int>(), y); }, check);
     bench("int8_dot", "dot16", [&] { dot16_by_wave<<<grid, block>>>(a.as<int4>(), x.as<int4>(), y); }, check);
-    bench("int8_dot", "dot16_thread_row", [&] { dot16_by_thread<<<dim3(rows / 128), dim3(128)>>>(a.as<int4>(), x.as<int4>(), y); },
-          check);
+    bench(
+        "int8_dot", "dot16_thread_row",
+        [&] { dot16_by_thread<<<dim3(rows / 128), dim3(128)>>>(a.as<int4>(), x.as<int4>(), y); }, check);
 }
 
 int main(int argc, char **argv) {

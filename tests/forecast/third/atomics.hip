@@ -16,7 +16,9 @@ static __device__ __forceinline__ void max_by_swap(float *at, float v) {
     }
 }
 // Numbers that are not negative are in the order of their bits.
-static __device__ __forceinline__ void max_by_bits(float *at, float v) { atomicMax(reinterpret_cast<int *>(at), __float_as_int(v)); }
+static __device__ __forceinline__ void max_by_bits(float *at, float v) {
+    atomicMax(reinterpret_cast<int *>(at), __float_as_int(v));
+}
 
 __global__ void max_swap_each(const float *__restrict__ in, float *out, int per_group) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -62,7 +64,8 @@ static void group_max_family() {
     auto check = [&] {
         auto got = out.host();
         for (int g = 0; g < groups; g++)
-            if (got[g] != *std::max_element(values.begin() + g * per_group, values.begin() + (g + 1) * per_group)) return false;
+            if (got[g] != *std::max_element(values.begin() + g * per_group, values.begin() + (g + 1) * per_group))
+                return false;
         return true;
     };
     dim3 grid(n / 256), block(256);
@@ -201,10 +204,13 @@ static void key_sum_family() {
     bench("key_sum", "global_swap", [&] { sum_global_swap<<<grid, block>>>(key, in, out, n); }, check);
     bench("key_sum", "lds_264_blocks", [&] { sum_lds<<<dim3(SIZE(264, 4)), block>>>(key, in, out, n); }, check);
     bench("key_sum", "lds_1056_blocks", [&] { sum_lds<<<dim3(SIZE(1056, 8)), block>>>(key, in, out, n); }, check);
-    bench("key_sum", "parts", [&] {
-        sum_parts<<<dim3(parts_blocks), block>>>(key, in, parts, n);
-        sum_of_parts<<<dim3(KEYS / 256), block>>>(parts, out, parts_blocks);
-    }, check);
+    bench(
+        "key_sum", "parts",
+        [&] {
+            sum_parts<<<dim3(parts_blocks), block>>>(key, in, parts, n);
+            sum_of_parts<<<dim3(KEYS / 256), block>>>(parts, out, parts_blocks);
+        },
+        check);
 }
 
 // ---------------------------------------------------------------- digits of 4 bits, counted in each tile of 4096 keys
@@ -221,7 +227,8 @@ __global__ void digits_lds_wave(const unsigned *__restrict__ key, unsigned *__re
     __shared__ unsigned s[256 / WARP][16];
     for (int k = threadIdx.x; k < 256 / WARP * 16; k += 256) s[k / 16][k % 16] = 0;
     __syncthreads();
-    for (int k = threadIdx.x; k < TILE; k += 256) atomicAdd(&s[threadIdx.x / WARP][key[blockIdx.x * TILE + k] >> 28], 1u);
+    for (int k = threadIdx.x; k < TILE; k += 256)
+        atomicAdd(&s[threadIdx.x / WARP][key[blockIdx.x * TILE + k] >> 28], 1u);
     __syncthreads();
     if (threadIdx.x >= 16) return;
     unsigned sum = 0;
@@ -268,7 +275,8 @@ __global__ void digits_ballot(const unsigned *__restrict__ key, unsigned *__rest
     if (t < 16) counts[t * tiles + blockIdx.x] = s[t];
 }
 __global__ void digits_global(const unsigned *__restrict__ key, unsigned *__restrict__ counts, int tiles) {
-    for (int k = threadIdx.x; k < TILE; k += 256) atomicAdd(&counts[(key[blockIdx.x * TILE + k] >> 28) * tiles + blockIdx.x], 1u);
+    for (int k = threadIdx.x; k < TILE; k += 256)
+        atomicAdd(&counts[(key[blockIdx.x * TILE + k] >> 28) * tiles + blockIdx.x], 1u);
 }
 static void digit_count_family() {
     if (!wanted("digit_count")) return;

@@ -109,7 +109,8 @@ template <class T> struct Output : Device<T> {
     }
     ~Output() {
         auto &all = written();
-        all.erase(std::remove_if(all.begin(), all.end(), [&](const Written &w) { return w.data == this->data; }), all.end());
+        all.erase(std::remove_if(all.begin(), all.end(), [&](const Written &w) { return w.data == this->data; }),
+                  all.end());
     }
 };
 

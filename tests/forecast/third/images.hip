@@ -4,7 +4,8 @@
 // ---------------------------------------------------------------- a filter of 33 taps along a long array
 static const int TAPS = 33;
 __constant__ float constant_taps[TAPS];
-__global__ void taps_global(const float *__restrict__ in, const float *__restrict__ taps, float *__restrict__ out, int n) {
+__global__ void taps_global(const float *__restrict__ in, const float *__restrict__ taps, float *__restrict__ out,
+                            int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;
     for (int k = 0; k < TAPS; k++) sum += taps[k] * in[i + k];
@@ -29,7 +30,9 @@ __global__ void taps_lds(const float *__restrict__ in, const float *__restrict__
     out[i] = sum;
 }
 // Each work-item has EACH neighbouring results and keeps the numbers that they share in registers.
-template <int EACH> __global__ void taps_registers(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
+template <int EACH>
+__global__ void taps_registers(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out,
+                               int n) {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) * EACH;
     float window[EACH + TAPS - 1];
 #pragma unroll
@@ -43,7 +46,8 @@ template <int EACH> __global__ void taps_registers(const float *__restrict__ in,
     }
 }
 // The same four results, read through LDS: a block of 256 has 1024.
-__global__ void taps_lds_registers(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
+__global__ void taps_lds_registers(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out,
+                                   int n) {
     __shared__ float s[1024 + TAPS - 1];
     int t = threadIdx.x, base = blockIdx.x * 1024;
     for (int k = t; k < 1024 + TAPS - 1; k += 256) s[k] = in[base + k];
@@ -79,14 +83,17 @@ static void taps_family() {
     bench("filter_1d", "lds", [&] { taps_lds<<<dim3(n / 256), block>>>(in, weights, out, n); }, check);
     bench("filter_1d", "registers4", [&] { taps_registers<4><<<dim3(n / 1024), block>>>(in, weights, out, n); }, check);
     bench("filter_1d", "registers8", [&] { taps_registers<8><<<dim3(n / 2048), block>>>(in, weights, out, n); }, check);
-    bench("filter_1d", "lds_registers4", [&] { taps_lds_registers<<<dim3(n / 1024), block>>>(in, weights, out, n); }, check);
+    bench(
+        "filter_1d", "lds_registers4", [&] { taps_lds_registers<<<dim3(n / 1024), block>>>(in, weights, out, n); },
+        check);
 }
 
 // ---------------------------------------------------------------- a filter of 7x7 over an image with a margin
 static const int K = 7;
 __constant__ float constant_mask[K * K];
 // The image is PITCH = n + 6 wide and as high, the result n x n.
-__global__ void mask_global(const float *__restrict__ in, const float *__restrict__ mask, float *__restrict__ out, int n) {
+__global__ void mask_global(const float *__restrict__ in, const float *__restrict__ mask, float *__restrict__ out,
+                            int n) {
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, pitch = n + K - 1;
     float sum = 0;
     for (int r = 0; r < K; r++)
@@ -102,7 +109,8 @@ __global__ void mask_constant(const float *__restrict__ in, const float *__restr
         for (int c = 0; c < K; c++) sum += constant_mask[r * K + c] * in[(y + r) * pitch + x + c];
     out[y * n + x] = sum;
 }
-template <int BX, int BY> __global__ void mask_lds(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
+template <int BX, int BY>
+__global__ void mask_lds(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
     __shared__ float s[BY + K - 1][BX + K - 1];
     int tx = threadIdx.x, ty = threadIdx.y, x0 = blockIdx.x * BX, y0 = blockIdx.y * BY, pitch = n + K - 1;
     for (int r = ty; r < BY + K - 1; r += BY)
@@ -116,7 +124,8 @@ template <int BX, int BY> __global__ void mask_lds(const float *__restrict__ in,
     out[(y0 + ty) * n + x0 + tx] = sum;
 }
 // Each work-item has EACH results below each other.
-template <int EACH> __global__ void mask_column(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
+template <int EACH>
+__global__ void mask_column(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
     int x = blockIdx.x * 32 + threadIdx.x, y0 = (blockIdx.y * 8 + threadIdx.y) * EACH, pitch = n + K - 1;
     float sums[EACH] = {};
 #pragma unroll
@@ -134,7 +143,8 @@ template <int EACH> __global__ void mask_column(const float *__restrict__ in, co
 #pragma unroll
     for (int e = 0; e < EACH; e++) out[(y0 + e) * n + x] = sums[e];
 }
-__global__ void mask_lds_column(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out, int n) {
+__global__ void mask_lds_column(const float *__restrict__ in, const float *__restrict__, float *__restrict__ out,
+                                int n) {
     __shared__ float s[32 + K - 1][32 + K - 1];
     int tx = threadIdx.x, ty = threadIdx.y, x0 = blockIdx.x * 32, y0 = blockIdx.y * 32, pitch = n + K - 1;
     for (int r = ty; r < 32 + K - 1; r += 8)
@@ -177,9 +187,13 @@ static void mask_family() {
     bench("filter_2d", "global_mask", [&] { mask_global<<<grid, block>>>(in, weights, out, n); }, check);
     bench("filter_2d", "constant_mask", [&] { mask_constant<<<grid, block>>>(in, weights, out, n); }, check);
     bench("filter_2d", "lds32x8", [&] { mask_lds<32, 8><<<grid, block>>>(in, weights, out, n); }, check);
-    bench("filter_2d", "lds16x16", [&] { mask_lds<16, 16><<<dim3(n / 16, n / 16), dim3(16, 16)>>>(in, weights, out, n); }, check);
+    bench(
+        "filter_2d", "lds16x16", [&] { mask_lds<16, 16><<<dim3(n / 16, n / 16), dim3(16, 16)>>>(in, weights, out, n); },
+        check);
     bench("filter_2d", "column4", [&] { mask_column<4><<<dim3(n / 32, n / 32), block>>>(in, weights, out, n); }, check);
-    bench("filter_2d", "lds_column4", [&] { mask_lds_column<<<dim3(n / 32, n / 32), block>>>(in, weights, out, n); }, check);
+    bench(
+        "filter_2d", "lds_column4", [&] { mask_lds_column<<<dim3(n / 32, n / 32), block>>>(in, weights, out, n); },
+        check);
 }
 
 // ---------------------------------------------------------------- the largest of 3x3, each second one, 64 channels
@@ -251,9 +265,8 @@ static void pool_family() {
     };
     auto check_pixels = [&] {
         auto got = out.host();
-        return sampled(size * CHANNELS, 5000, [&](size_t i) {
-            return got[i] == largest(i % CHANNELS, i / CHANNELS / n, i / CHANNELS % n);
-        });
+        return sampled(size * CHANNELS, 5000,
+                       [&](size_t i) { return got[i] == largest(i % CHANNELS, i / CHANNELS / n, i / CHANNELS % n); });
     };
     int all = (int)(size * CHANNELS);
     dim3 grid(n / 32, n / 8, CHANNELS), block(32, 8);
@@ -275,15 +288,17 @@ __global__ void resize(const float *__restrict__ in, float *__restrict__ out, in
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
     out[y * to + x] = blend(in, from, (float)x * step, (float)y * step);
 }
-__global__ void resize_flat_division(const float *__restrict__ in, float *__restrict__ out, int from, int to, float step) {
+__global__ void resize_flat_division(const float *__restrict__ in, float *__restrict__ out, int from, int to,
+                                     float step) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, x = i % to, y = i / to;
     out[i] = blend(in, from, (float)x / (1.0f / step), (float)y / (1.0f / step));
 }
 __global__ void resize_four(const float *__restrict__ in, float4 *__restrict__ out, int from, int to, float step) {
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
     float fy = (float)y * step, fx = (float)(4 * x) * step;
-    out[y * (to / 4) + x] = make_float4(blend(in, from, fx, fy), blend(in, from, (float)(4 * x + 1) * step, fy),
-                                        blend(in, from, (float)(4 * x + 2) * step, fy), blend(in, from, (float)(4 * x + 3) * step, fy));
+    out[y * (to / 4) + x] =
+        make_float4(blend(in, from, fx, fy), blend(in, from, (float)(4 * x + 1) * step, fy),
+                    blend(in, from, (float)(4 * x + 2) * step, fy), blend(in, from, (float)(4 * x + 3) * step, fy));
 }
 __global__ void resize_columns(const float *__restrict__ in, float *__restrict__ out, int from, int to, float step) {
     int x = blockIdx.x * 8 + threadIdx.y, y = blockIdx.y * 32 + threadIdx.x;
@@ -307,12 +322,17 @@ static void resize_family() {
             return near_to(got[i], wanted, 1e-3);
         });
     };
-    bench("resize", "block32x8", [&] { resize<<<dim3(to / 32, to / 8), dim3(32, 8)>>>(in, out, from, to, step); }, check);
-    bench("resize", "flat_division", [&] { resize_flat_division<<<dim3(to * to / 256), dim3(256)>>>(in, out, from, to, step); }, check);
-    bench("resize", "four", [&] {
-        resize_four<<<dim3(to / 128, to / 8), dim3(32, 8)>>>(in, out.as<float4>(), from, to, step);
-    }, check);
-    bench("resize", "columns", [&] { resize_columns<<<dim3(to / 8, to / 32), dim3(32, 8)>>>(in, out, from, to, step); }, check);
+    bench(
+        "resize", "block32x8", [&] { resize<<<dim3(to / 32, to / 8), dim3(32, 8)>>>(in, out, from, to, step); }, check);
+    bench(
+        "resize", "flat_division",
+        [&] { resize_flat_division<<<dim3(to * to / 256), dim3(256)>>>(in, out, from, to, step); }, check);
+    bench(
+        "resize", "four",
+        [&] { resize_four<<<dim3(to / 128, to / 8), dim3(32, 8)>>>(in, out.as<float4>(), from, to, step); }, check);
+    bench(
+        "resize", "columns", [&] { resize_columns<<<dim3(to / 8, to / 32), dim3(32, 8)>>>(in, out, from, to, step); },
+        check);
 }
 
 int main(int argc, char **argv) {

@@ -2,17 +2,20 @@
 #include "bench.h"
 
 // ---------------------------------------------------------------- gather: the order and the footprint of the indices
-__global__ void gather(const float *__restrict__ table, const unsigned *__restrict__ index, float *__restrict__ out, int n) {
+__global__ void gather(const float *__restrict__ table, const unsigned *__restrict__ index, float *__restrict__ out,
+                       int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = table[index[i]];
 }
-__global__ void gather4(const float *__restrict__ table, const uint4 *__restrict__ index, float4 *__restrict__ out, int n4) {
+__global__ void gather4(const float *__restrict__ table, const uint4 *__restrict__ index, float4 *__restrict__ out,
+                        int n4) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n4) return;
     uint4 at = index[i];
     out[i] = make_float4(table[at.x], table[at.y], table[at.z], table[at.w]);
 }
-__global__ void gather_strided(const float *__restrict__ table, const unsigned *__restrict__ index, float *__restrict__ out, int n) {
+__global__ void gather_strided(const float *__restrict__ table, const unsigned *__restrict__ index,
+                               float *__restrict__ out, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = table[index[i]];
 }
 static void gather_family(const char *family, int entries, int n) {
@@ -22,7 +25,8 @@ static void gather_family(const char *family, int entries, int n) {
     std::vector<unsigned> anywhere(n), near_by(n);
     for (int i = 0; i < n; i++) anywhere[i] = random.below(entries);
     // Work-items of 1024 neighbours read within 4096 entries.
-    for (int i = 0; i < n; i++) near_by[i] = (unsigned)(((uint64_t)(i / 1024) * 40503 * 4096 + random.below(4096)) % entries);
+    for (int i = 0; i < n; i++)
+        near_by[i] = (unsigned)(((uint64_t)(i / 1024) * 40503 * 4096 + random.below(4096)) % entries);
     // A counting sort by the upper bits, which the entries of one cache line share.
     std::vector<unsigned> sorted(n), start(entries / 32 + 1);
     for (unsigned at : anywhere) start[at / 32 + 1]++;
@@ -38,15 +42,21 @@ static void gather_family(const char *family, int entries, int n) {
         return sampled(n, 20000, [&](size_t i) { return got[i] == values[(*present)[i]]; });
     };
     bench(family, "anywhere", [&] { gather<<<dim3(n / 256), block>>>(table, index, out, n); }, check);
-    bench(family, "anywhere_four", [&] { gather4<<<dim3(n / 1024), block>>>(table, index.as<uint4>(), out.as<float4>(), n / 4); }, check);
-    bench(family, "anywhere_few_blocks", [&] { gather_strided<<<dim3(SIZE(264, 4)), block>>>(table, index, out, n); }, check);
+    bench(
+        family, "anywhere_four",
+        [&] { gather4<<<dim3(n / 1024), block>>>(table, index.as<uint4>(), out.as<float4>(), n / 4); }, check);
+    bench(
+        family, "anywhere_few_blocks", [&] { gather_strided<<<dim3(SIZE(264, 4)), block>>>(table, index, out, n); },
+        check);
     index.upload(near_by);
     present = &near_by;
     bench(family, "near_by", [&] { gather<<<dim3(n / 256), block>>>(table, index, out, n); }, check);
     index.upload(sorted);
     present = &sorted;
     bench(family, "sorted", [&] { gather<<<dim3(n / 256), block>>>(table, index, out, n); }, check);
-    bench(family, "sorted_four", [&] { gather4<<<dim3(n / 1024), block>>>(table, index.as<uint4>(), out.as<float4>(), n / 4); }, check);
+    bench(
+        family, "sorted_four",
+        [&] { gather4<<<dim3(n / 1024), block>>>(table, index.as<uint4>(), out.as<float4>(), n / 4); }, check);
 }
 
 // ---------------------------------------------------------------- a permutation, by scatter and by gather
@@ -85,7 +95,9 @@ static void permutation_family() {
         return sampled(n, 20000, [&](size_t i) { return got[(*present)[i]] == values[i]; });
     };
     bench("permutation", "scatter", [&] { scatter<<<grid, block>>>(in, map, out, n); }, check);
-    bench("permutation", "scatter_four", [&] { scatter4<<<dim3(n / 1024), block>>>(in.as<float4>(), map.as<uint4>(), out, n / 4); }, check);
+    bench(
+        "permutation", "scatter_four",
+        [&] { scatter4<<<dim3(n / 1024), block>>>(in.as<float4>(), map.as<uint4>(), out, n / 4); }, check);
     bench("permutation", "gather", [&] { gather<<<grid, block>>>(in, inverse, out, n); }, check);
     map.upload(local);
     present = &local;
@@ -93,8 +105,9 @@ static void permutation_family() {
 }
 
 // ---------------------------------------------------------------- sparse matrix by vector, rows of very unlike lengths
-__global__ void spmv_thread(const int *__restrict__ start, const int *__restrict__ column, const float *__restrict__ value,
-                            const float *__restrict__ x, float *__restrict__ y, int rows) {
+__global__ void spmv_thread(const int *__restrict__ start, const int *__restrict__ column,
+                            const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y,
+                            int rows) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= rows) return;
     float sum = 0;
@@ -102,8 +115,9 @@ __global__ void spmv_thread(const int *__restrict__ start, const int *__restrict
     y[r] = sum;
 }
 template <int LANES>
-__global__ void spmv_lanes(const int *__restrict__ start, const int *__restrict__ column, const float *__restrict__ value,
-                           const float *__restrict__ x, float *__restrict__ y, int rows) {
+__global__ void spmv_lanes(const int *__restrict__ start, const int *__restrict__ column,
+                           const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y,
+                           int rows) {
     int r = (blockIdx.x * blockDim.x + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
     float sum = 0;
     if (r < rows)
@@ -112,8 +126,8 @@ __global__ void spmv_lanes(const int *__restrict__ start, const int *__restrict_
     for (int o = LANES / 2; o > 0; o >>= 1) sum += __shfl_xor(sum, o);
     if (lane == 0 && r < rows) y[r] = sum;
 }
-__global__ void spmv_block(const int *__restrict__ start, const int *__restrict__ column, const float *__restrict__ value,
-                           const float *__restrict__ x, float *__restrict__ y) {
+__global__ void spmv_block(const int *__restrict__ start, const int *__restrict__ column,
+                           const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y) {
     __shared__ float s[128];
     int r = blockIdx.x, t = threadIdx.x;
     float sum = 0;
@@ -127,16 +141,17 @@ __global__ void spmv_block(const int *__restrict__ start, const int *__restrict_
     if (t == 0) y[r] = s[0];
 }
 // Rows filled up to the longest of their 64 neighbours, stored by columns (sliced ELLPACK).
-__global__ void spmv_sliced(const int *__restrict__ slice, const int *__restrict__ column, const float *__restrict__ value,
-                            const float *__restrict__ x, float *__restrict__ y) {
+__global__ void spmv_sliced(const int *__restrict__ slice, const int *__restrict__ column,
+                            const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y) {
     int r = blockIdx.x * blockDim.x + threadIdx.x, s = r / 64, lane = r % 64;
     float sum = 0;
     for (int k = slice[s] + lane; k < slice[s + 1]; k += 64) sum += value[k] * x[column[k]];
     y[r] = sum;
 }
 // Each block takes 1024 entries, whichever rows they are of, and adds up their products by row in global memory.
-__global__ void spmv_entries(const int *__restrict__ row, const int *__restrict__ column, const float *__restrict__ value,
-                             const float *__restrict__ x, float *__restrict__ y, int entries) {
+__global__ void spmv_entries(const int *__restrict__ row, const int *__restrict__ column,
+                             const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y,
+                             int entries) {
     for (int k = blockIdx.x * 1024 + threadIdx.x; k < min(entries, (int)(blockIdx.x + 1) * 1024); k += 256)
         atomicAdd(&y[row[k]], value[k] * x[column[k]]);
 }
@@ -183,16 +198,25 @@ static void spmv_family() {
         });
     };
     dim3 block(256);
-    bench("spmv", "thread_row", [&] { spmv_thread<<<dim3(rows / 256), block>>>(dstart, dcolumn, dvalue, x, y, rows); }, check);
-    bench("spmv", "lanes4_row", [&] { spmv_lanes<4><<<dim3(rows / 64), block>>>(dstart, dcolumn, dvalue, x, y, rows); }, check);
-    bench("spmv", "lanes16_row", [&] { spmv_lanes<16><<<dim3(rows / 16), block>>>(dstart, dcolumn, dvalue, x, y, rows); }, check);
-    bench("spmv", "wave_row", [&] { spmv_lanes<WARP><<<dim3(rows / (256 / WARP)), block>>>(dstart, dcolumn, dvalue, x, y, rows); },
-          check);
+    bench(
+        "spmv", "thread_row", [&] { spmv_thread<<<dim3(rows / 256), block>>>(dstart, dcolumn, dvalue, x, y, rows); },
+        check);
+    bench(
+        "spmv", "lanes4_row", [&] { spmv_lanes<4><<<dim3(rows / 64), block>>>(dstart, dcolumn, dvalue, x, y, rows); },
+        check);
+    bench(
+        "spmv", "lanes16_row", [&] { spmv_lanes<16><<<dim3(rows / 16), block>>>(dstart, dcolumn, dvalue, x, y, rows); },
+        check);
+    bench(
+        "spmv", "wave_row",
+        [&] { spmv_lanes<WARP><<<dim3(rows / (256 / WARP)), block>>>(dstart, dcolumn, dvalue, x, y, rows); }, check);
     bench("spmv", "block_row", [&] { spmv_block<<<dim3(rows), dim3(128)>>>(dstart, dcolumn, dvalue, x, y); }, check);
-    bench("spmv", "sliced", [&] { spmv_sliced<<<dim3(rows / 256), block>>>(dslice, dsliced_column, dsliced_value, x, y); }, check);
-    bench("spmv", "entries_atomic", [&] {
-        spmv_entries<<<dim3(div_up(entries, 1024)), block>>>(drow, dcolumn, dvalue, x, y, entries);
-    }, check);
+    bench(
+        "spmv", "sliced",
+        [&] { spmv_sliced<<<dim3(rows / 256), block>>>(dslice, dsliced_column, dsliced_value, x, y); }, check);
+    bench(
+        "spmv", "entries_atomic",
+        [&] { spmv_entries<<<dim3(div_up(entries, 1024)), block>>>(drow, dcolumn, dvalue, x, y, entries); }, check);
 }
 
 // ---------------------------------------------------------------- Mandelbrot set
@@ -271,7 +295,8 @@ static void mandelbrot_family() {
     };
     bench("mandelbrot", "block32x8", [&] { mandelbrot<32, 8><<<dim3(n / 32, n / 8), dim3(32, 8)>>>(out, n); }, check);
     bench("mandelbrot", "block8x8", [&] { mandelbrot<8, 8><<<dim3(n / 8, n / 8), dim3(8, 8)>>>(out, n); }, check);
-    bench("mandelbrot", "block16x16", [&] { mandelbrot<16, 16><<<dim3(n / 16, n / 16), dim3(16, 16)>>>(out, n); }, check);
+    bench(
+        "mandelbrot", "block16x16", [&] { mandelbrot<16, 16><<<dim3(n / 16, n / 16), dim3(16, 16)>>>(out, n); }, check);
     bench("mandelbrot", "four_steps", [&] { mandelbrot_four<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(out, n); }, check);
     bench("mandelbrot", "gridstride", [&] { mandelbrot_strided<<<dim3(SIZE(528, 4)), dim3(256)>>>(out, n); }, check);
     bench("mandelbrot", "spread", [&] { mandelbrot_spread<<<dim3(n * n / 256), dim3(256)>>>(out, n); }, check);
@@ -291,13 +316,15 @@ __global__ void branch(const float *__restrict__ in, const unsigned char *__rest
     if (kind[i]) out[i] = heavy(in[i]);
     else out[i] = other(in[i]);
 }
-__global__ void branch_both(const float *__restrict__ in, const unsigned char *__restrict__ kind, float *__restrict__ out) {
+__global__ void branch_both(const float *__restrict__ in, const unsigned char *__restrict__ kind,
+                            float *__restrict__ out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float x = in[i], a = heavy(x), b = other(x);
     out[i] = kind[i] ? a : b;
 }
 // The items of a block by kind, sorted in LDS before the work.
-__global__ void branch_sorted(const float *__restrict__ in, const unsigned char *__restrict__ kind, float *__restrict__ out) {
+__global__ void branch_sorted(const float *__restrict__ in, const unsigned char *__restrict__ kind,
+                              float *__restrict__ out) {
     __shared__ int order[256], ends[2];
     int t = threadIdx.x, base = blockIdx.x * 256;
     if (t < 2) ends[t] = 0;
@@ -315,7 +342,8 @@ static void divergence_family() {
     auto values = random_floats(n, 0.1f, 4, 7);
     Random random(8);
     std::vector<unsigned char> odd(n), by_64(n), by_block(n), by_chance(n);
-    for (int i = 0; i < n; i++) odd[i] = i & 1, by_64[i] = (i / 64) & 1, by_block[i] = (i / 256) & 1, by_chance[i] = random.next() & 1;
+    for (int i = 0; i < n; i++)
+        odd[i] = i & 1, by_64[i] = (i / 64) & 1, by_block[i] = (i / 256) & 1, by_chance[i] = random.next() & 1;
     Device<float> in(values);
     Device<unsigned char> kind(n);
     Output<float> out(n);

@@ -8,13 +8,15 @@ static __device__ __forceinline__ float wave_total(float v) {
 }
 
 // ---------------------------------------------------------------- y = A x, rows stored one after another
-__global__ void gemv_thread(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows, int cols) {
+__global__ void gemv_thread(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows,
+                            int cols) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;
     for (int c = 0; c < cols; c++) sum += a[(size_t)r * cols + c] * x[c];
     y[r] = sum;
 }
-__global__ void gemv_thread4(const float4 *__restrict__ a, const float4 *__restrict__ x, float *__restrict__ y, int rows, int cols) {
+__global__ void gemv_thread4(const float4 *__restrict__ a, const float4 *__restrict__ x, float *__restrict__ y,
+                             int rows, int cols) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;
 #pragma unroll 4
@@ -24,14 +26,16 @@ __global__ void gemv_thread4(const float4 *__restrict__ a, const float4 *__restr
     }
     y[r] = sum;
 }
-__global__ void gemv_wave(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows, int cols) {
+__global__ void gemv_wave(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows,
+                          int cols) {
     int lane = threadIdx.x % WARP, r = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
     float sum = 0;
     for (int c = lane; c < cols; c += WARP) sum += a[(size_t)r * cols + c] * x[c];
     sum = wave_total(sum);
     if (lane == 0) y[r] = sum;
 }
-__global__ void gemv_wave4(const float4 *__restrict__ a, const float4 *__restrict__ x, float *__restrict__ y, int rows, int cols) {
+__global__ void gemv_wave4(const float4 *__restrict__ a, const float4 *__restrict__ x, float *__restrict__ y, int rows,
+                           int cols) {
     int lane = threadIdx.x % WARP, r = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
     float sum = 0;
     for (int c = lane; c < cols / 4; c += WARP) {
@@ -41,7 +45,8 @@ __global__ void gemv_wave4(const float4 *__restrict__ a, const float4 *__restric
     sum = wave_total(sum);
     if (lane == 0) y[r] = sum;
 }
-__global__ void gemv_block(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows, int cols) {
+__global__ void gemv_block(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows,
+                           int cols) {
     __shared__ float s[256];
     int t = threadIdx.x;
     float sum = 0;
@@ -55,7 +60,8 @@ __global__ void gemv_block(const float *__restrict__ a, const float *__restrict_
     if (t == 0) y[blockIdx.x] = s[0];
 }
 // A block of 64 has 64 rows: it reads tiles of 64x64 together, and then each work-item a row of the tile.
-__global__ void gemv_staged(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows, int cols) {
+__global__ void gemv_staged(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y, int rows,
+                            int cols) {
     __shared__ float s[64][65], xs[64];
     int t = threadIdx.x, base = blockIdx.x * 64;
     float sum = 0;
@@ -167,10 +173,16 @@ static void column_family() {
         });
     };
     bench("column_sum", "thread", [&] { columns_thread<<<dim3(cols / 64), dim3(64)>>>(a, sums, rows, cols); }, check);
-    bench("column_sum", "thread_unrolled8", [&] { columns_thread_unrolled<<<dim3(cols / 64), dim3(64)>>>(a, sums, rows, cols); }, check);
-    bench("column_sum", "split32", [&] { columns_split<<<dim3(cols / 128, 32), dim3(128)>>>(a, sums, rows, cols); }, check);
+    bench(
+        "column_sum", "thread_unrolled8",
+        [&] { columns_thread_unrolled<<<dim3(cols / 64), dim3(64)>>>(a, sums, rows, cols); }, check);
+    bench(
+        "column_sum", "split32", [&] { columns_split<<<dim3(cols / 128, 32), dim3(128)>>>(a, sums, rows, cols); },
+        check);
     bench("column_sum", "lds", [&] { columns_lds<<<dim3(cols / 32), dim3(32, 8)>>>(a, sums, rows, cols); }, check);
-    bench("column_sum", "wave", [&] { columns_wave<<<dim3(cols / (256 / WARP)), dim3(256)>>>(a, sums, rows, cols); }, check);
+    bench(
+        "column_sum", "wave", [&] { columns_wave<<<dim3(cols / (256 / WARP)), dim3(256)>>>(a, sums, rows, cols); },
+        check);
 }
 
 int main(int argc, char **argv) {

@@ -29,7 +29,8 @@ struct Intrinsics {
 
 template <class M> static __device__ __forceinline__ void price(float s, float k, float t, float &call, float &put) {
     float root = sqrtf(t);
-    float d1 = M::quotient(M::logarithm(M::quotient(s, k)) + (RATE + 0.5f * VOLATILITY * VOLATILITY) * t, VOLATILITY * root);
+    float d1 =
+        M::quotient(M::logarithm(M::quotient(s, k)) + (RATE + 0.5f * VOLATILITY * VOLATILITY) * t, VOLATILITY * root);
     float d2 = d1 - VOLATILITY * root;
     float discounted = k * M::exponential(-RATE * t);
     float n1 = M::normal(d1), n2 = M::normal(d2);
@@ -59,8 +60,9 @@ __global__ void black_scholes4(const float4 *__restrict__ s, const float4 *__res
     call[i] = c;
     put[i] = p;
 }
-__global__ void black_scholes_double(const float *__restrict__ s, const float *__restrict__ k, const float *__restrict__ t,
-                                     float *__restrict__ call, float *__restrict__ put, int n) {
+__global__ void black_scholes_double(const float *__restrict__ s, const float *__restrict__ k,
+                                     const float *__restrict__ t, float *__restrict__ call, float *__restrict__ put,
+                                     int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     double v = VOLATILITY, r = RATE, root = sqrt((double)t[i]);
@@ -90,16 +92,26 @@ static void black_scholes_family() {
     };
     dim3 grid(n / 256), block(256);
     bench("black_scholes", "erf", [&] { black_scholes<ErrorFunction><<<grid, block>>>(s, k, t, call, put, n); }, check);
-    bench("black_scholes", "polynomial", [&] { black_scholes<Polynomial><<<grid, block>>>(s, k, t, call, put, n); }, check);
-    bench("black_scholes", "intrinsics", [&] { black_scholes<Intrinsics><<<grid, block>>>(s, k, t, call, put, n); }, check);
-    bench("black_scholes", "intrinsics_float4", [&] {
-        black_scholes4<Intrinsics><<<dim3(n / 1024), block>>>(s.as<float4>(), k.as<float4>(), t.as<float4>(),
-                                                              call.as<float4>(), put.as<float4>(), n / 4);
-    }, check);
-    bench("black_scholes", "erf_float4", [&] {
-        black_scholes4<ErrorFunction><<<dim3(n / 1024), block>>>(s.as<float4>(), k.as<float4>(), t.as<float4>(),
-                                                                 call.as<float4>(), put.as<float4>(), n / 4);
-    }, check);
+    bench(
+        "black_scholes", "polynomial", [&] { black_scholes<Polynomial><<<grid, block>>>(s, k, t, call, put, n); },
+        check);
+    bench(
+        "black_scholes", "intrinsics", [&] { black_scholes<Intrinsics><<<grid, block>>>(s, k, t, call, put, n); },
+        check);
+    bench(
+        "black_scholes", "intrinsics_float4",
+        [&] {
+            black_scholes4<Intrinsics><<<dim3(n / 1024), block>>>(s.as<float4>(), k.as<float4>(), t.as<float4>(),
+                                                                  call.as<float4>(), put.as<float4>(), n / 4);
+        },
+        check);
+    bench(
+        "black_scholes", "erf_float4",
+        [&] {
+            black_scholes4<ErrorFunction><<<dim3(n / 1024), block>>>(s.as<float4>(), k.as<float4>(), t.as<float4>(),
+                                                                     call.as<float4>(), put.as<float4>(), n / 4);
+        },
+        check);
     bench("black_scholes", "double", [&] { black_scholes_double<<<grid, block>>>(s, k, t, call, put, n); }, check);
 }
 
@@ -139,7 +151,9 @@ static void power_family() {
     bench("power", "exp_of_log", [&] { power<PowerByLogarithm><<<grid, block>>>(x, y, a, n); }, check);
     bench("power", "intrinsic", [&] { power<PowerIntrinsic><<<grid, block>>>(x, y, a, n); }, check);
     bench("power", "double", [&] { power<PowerDouble><<<grid, block>>>(x, y, a, n); }, check);
-    bench("power", "library_gridstride", [&] { power_strided<PowerLibrary><<<dim3(SIZE(528, 4)), block>>>(x, y, a, n); }, check);
+    bench(
+        "power", "library_gridstride", [&] { power_strided<PowerLibrary><<<dim3(SIZE(528, 4)), block>>>(x, y, a, n); },
+        check);
 }
 
 // ---------------------------------------------------------------- GELU
@@ -175,19 +189,20 @@ static void gelu_family() {
     Output<float> y(n);
     auto check = [&] {
         auto got = y.host();
-        return sampled(n, 5000, [&](size_t i) {
-            return near_to(got[i], 0.5 * hx[i] * std::erfc(-hx[i] / std::sqrt(2.0)), 1e-3);
-        });
+        return sampled(
+            n, 5000, [&](size_t i) { return near_to(got[i], 0.5 * hx[i] * std::erfc(-hx[i] / std::sqrt(2.0)), 1e-3); });
     };
     dim3 grid(n / 256), block(256);
     bench("gelu", "erf", [&] { gelu<GeluError><<<grid, block>>>(x, y, n); }, check);
     bench("gelu", "tanh", [&] { gelu<GeluTanh><<<grid, block>>>(x, y, n); }, check);
     bench("gelu", "exponential", [&] { gelu<GeluExponential><<<grid, block>>>(x, y, n); }, check);
     bench("gelu", "intrinsics", [&] { gelu<GeluIntrinsics><<<grid, block>>>(x, y, n); }, check);
-    bench("gelu", "erf_float4", [&] { gelu4<GeluError><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4); }, check);
-    bench("gelu", "intrinsics_float4", [&] {
-        gelu4<GeluIntrinsics><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4);
-    }, check);
+    bench(
+        "gelu", "erf_float4",
+        [&] { gelu4<GeluError><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4); }, check);
+    bench(
+        "gelu", "intrinsics_float4",
+        [&] { gelu4<GeluIntrinsics><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4); }, check);
 }
 
 // ---------------------------------------------------------------- sine and cosine of an angle, 16 rotations of a point
@@ -215,7 +230,8 @@ struct AnglePolynomial {
     }
 };
 template <class A>
-__global__ void rotate(const float *__restrict__ angle, float *__restrict__ x, float *__restrict__ y, int turns, int n) {
+__global__ void rotate(const float *__restrict__ angle, float *__restrict__ x, float *__restrict__ y, int turns,
+                       int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float a = angle[i], px = 1, py = 0;
@@ -304,9 +320,9 @@ static void soft_plus_family() {
     bench("soft_plus", "intrinsics", [&] { soft_plus<SoftPlusIntrinsics><<<grid, block>>>(x, y, n); }, check);
     bench("soft_plus", "base2", [&] { soft_plus<SoftPlusBase2><<<grid, block>>>(x, y, n); }, check);
     bench("soft_plus", "double", [&] { soft_plus<SoftPlusDouble><<<grid, block>>>(x, y, n); }, check);
-    bench("soft_plus", "library_float4", [&] {
-        soft_plus4<SoftPlusLibrary><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4);
-    }, check);
+    bench(
+        "soft_plus", "library_float4",
+        [&] { soft_plus4<SoftPlusLibrary><<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4); }, check);
 }
 
 int main(int argc, char **argv) {

@@ -34,7 +34,8 @@ template <int WAVES> static __device__ __forceinline__ float block_most(float v,
 }
 
 // ---------------------------------------------------------------- cross entropy over a large vocabulary
-__global__ void entropy_two_passes(const float *__restrict__ logits, const int *__restrict__ target, float *__restrict__ loss, int words) {
+__global__ void entropy_two_passes(const float *__restrict__ logits, const int *__restrict__ target,
+                                   float *__restrict__ loss, int words) {
     __shared__ float s[256 / WARP];
     const float *p = logits + (size_t)blockIdx.x * words;
     float most = -1e30f, sum = 0;
@@ -50,7 +51,8 @@ static __device__ __forceinline__ void take(float v, float &most, float &sum) {
     most = larger;
 }
 template <int BLOCK>
-__global__ void entropy_online(const float *__restrict__ logits, const int *__restrict__ target, float *__restrict__ loss, int words) {
+__global__ void entropy_online(const float *__restrict__ logits, const int *__restrict__ target,
+                               float *__restrict__ loss, int words) {
     __shared__ float s[BLOCK / WARP];
     const float *p = logits + (size_t)blockIdx.x * words;
     float most = -1e30f, sum = 0;
@@ -60,7 +62,8 @@ __global__ void entropy_online(const float *__restrict__ logits, const int *__re
     if (threadIdx.x == 0) loss[blockIdx.x] = logf(sum) + all - p[target[blockIdx.x]];
 }
 template <int BLOCK>
-__global__ void entropy_online4(const float *__restrict__ logits, const int *__restrict__ target, float *__restrict__ loss, int words) {
+__global__ void entropy_online4(const float *__restrict__ logits, const int *__restrict__ target,
+                                float *__restrict__ loss, int words) {
     __shared__ float s[BLOCK / WARP];
     const float *p = logits + (size_t)blockIdx.x * words;
     const float4 *q = reinterpret_cast<const float4 *>(p);
@@ -68,14 +71,16 @@ __global__ void entropy_online4(const float *__restrict__ logits, const int *__r
     for (int c = threadIdx.x; c < words / 4; c += BLOCK) {
         float4 v = q[c];
         float larger = fmaxf(fmaxf(most, fmaxf(v.x, v.y)), fmaxf(v.z, v.w));
-        sum = sum * __expf(most - larger) + (__expf(v.x - larger) + __expf(v.y - larger)) + (__expf(v.z - larger) + __expf(v.w - larger));
+        sum = sum * __expf(most - larger) + (__expf(v.x - larger) + __expf(v.y - larger)) +
+              (__expf(v.z - larger) + __expf(v.w - larger));
         most = larger;
     }
     float all = block_most<BLOCK / WARP>(most, s);
     sum = block_total<BLOCK / WARP>(sum * __expf(most - all), s);
     if (threadIdx.x == 0) loss[blockIdx.x] = logf(sum) + all - p[target[blockIdx.x]];
 }
-__global__ void entropy_wave(const float *__restrict__ logits, const int *__restrict__ target, float *__restrict__ loss, int words) {
+__global__ void entropy_wave(const float *__restrict__ logits, const int *__restrict__ target, float *__restrict__ loss,
+                             int words) {
     int lane = threadIdx.x % WARP, r = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
     const float *p = logits + (size_t)r * words;
     float most = -1e30f, sum = 0;
@@ -104,14 +109,24 @@ static void entropy_family() {
         });
     };
     dim3 grid(rows), block(256);
-    bench("cross_entropy", "two_passes", [&] { entropy_two_passes<<<grid, block>>>(logits, target, loss, words); }, check);
-    bench("cross_entropy", "online256", [&] { entropy_online<256><<<grid, block>>>(logits, target, loss, words); }, check);
-    bench("cross_entropy", "online1024", [&] { entropy_online<1024><<<grid, dim3(1024)>>>(logits, target, loss, words); }, check);
-    bench("cross_entropy", "online256_float4", [&] { entropy_online4<256><<<grid, block>>>(logits, target, loss, words); }, check);
-    bench("cross_entropy", "online1024_float4", [&] { entropy_online4<1024><<<grid, dim3(1024)>>>(logits, target, loss, words); }, check);
-    bench("cross_entropy", "wave", [&] {
-        entropy_wave<<<dim3(rows / (256 / WARP)), block>>>(logits, target, loss, words);
-    }, check);
+    bench(
+        "cross_entropy", "two_passes", [&] { entropy_two_passes<<<grid, block>>>(logits, target, loss, words); },
+        check);
+    bench(
+        "cross_entropy", "online256", [&] { entropy_online<256><<<grid, block>>>(logits, target, loss, words); },
+        check);
+    bench(
+        "cross_entropy", "online1024", [&] { entropy_online<1024><<<grid, dim3(1024)>>>(logits, target, loss, words); },
+        check);
+    bench(
+        "cross_entropy", "online256_float4",
+        [&] { entropy_online4<256><<<grid, block>>>(logits, target, loss, words); }, check);
+    bench(
+        "cross_entropy", "online1024_float4",
+        [&] { entropy_online4<1024><<<grid, dim3(1024)>>>(logits, target, loss, words); }, check);
+    bench(
+        "cross_entropy", "wave",
+        [&] { entropy_wave<<<dim3(rows / (256 / WARP)), block>>>(logits, target, loss, words); }, check);
 }
 
 // ---------------------------------------------------------------- RMS normalisation of rows of 4096
@@ -124,7 +139,8 @@ __global__ void rms_two_reads(const float *__restrict__ x, const float *__restri
     float scale = rsqrtf(block_total<256 / WARP>(sum, s) / WIDTH + 1e-5f);
     for (int c = threadIdx.x; c < WIDTH; c += 256) q[c] = p[c] * scale * gain[c];
 }
-template <int BLOCK> __global__ void rms_registers4(const float4 *__restrict__ x, const float4 *__restrict__ gain, float4 *__restrict__ y) {
+template <int BLOCK>
+__global__ void rms_registers4(const float4 *__restrict__ x, const float4 *__restrict__ gain, float4 *__restrict__ y) {
     __shared__ float s[BLOCK / WARP];
     const int each = WIDTH / 4 / BLOCK;
     const float4 *p = x + (size_t)blockIdx.x * (WIDTH / 4);
@@ -139,7 +155,8 @@ template <int BLOCK> __global__ void rms_registers4(const float4 *__restrict__ x
 #pragma unroll
     for (int k = 0; k < each; k++) {
         float4 g = gain[k * BLOCK + threadIdx.x];
-        q[k * BLOCK + threadIdx.x] = make_float4(v[k].x * scale * g.x, v[k].y * scale * g.y, v[k].z * scale * g.z, v[k].w * scale * g.w);
+        q[k * BLOCK + threadIdx.x] =
+            make_float4(v[k].x * scale * g.x, v[k].y * scale * g.y, v[k].z * scale * g.z, v[k].w * scale * g.w);
     }
 }
 __global__ void rms_wave(const float4 *__restrict__ x, const float4 *__restrict__ gain, float4 *__restrict__ y) {
@@ -168,7 +185,8 @@ __global__ void rms_scales(const float *__restrict__ x, float *__restrict__ scal
     sum = block_total<256 / WARP>(sum, s);
     if (threadIdx.x == 0) scales[blockIdx.x] = rsqrtf(sum / WIDTH + 1e-5f);
 }
-__global__ void rms_products(const float *__restrict__ x, const float *__restrict__ gain, const float *__restrict__ scales, float *__restrict__ y) {
+__global__ void rms_products(const float *__restrict__ x, const float *__restrict__ gain,
+                             const float *__restrict__ scales, float *__restrict__ y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     y[i] = x[i] * scales[i / WIDTH] * gain[i % WIDTH];
 }
@@ -196,17 +214,22 @@ static void rms_family() {
     bench("rms_norm", "registers256", [&] { rms_registers4<256><<<grid, block>>>(x4, gain4, y4); }, check);
     bench("rms_norm", "registers1024", [&] { rms_registers4<1024><<<grid, dim3(1024)>>>(x4, gain4, y4); }, check);
     bench("rms_norm", "wave", [&] { rms_wave<<<dim3(rows / (256 / WARP)), block>>>(x4, gain4, y4); }, check);
-    bench("rms_norm", "two_kernels", [&] {
-        rms_scales<<<grid, block>>>(x, scales);
-        rms_products<<<dim3(rows * (WIDTH / 256)), block>>>(x, gain, scales, y);
-    }, check);
+    bench(
+        "rms_norm", "two_kernels",
+        [&] {
+            rms_scales<<<grid, block>>>(x, scales);
+            rms_products<<<dim3(rows * (WIDTH / 256)), block>>>(x, gain, scales, y);
+        },
+        check);
 }
 
 // ---------------------------------------------------------------- rotary positions: heads of 128, pairs 64 apart
 static const int HEADS = 32, HEAD = 128;
 static __device__ __forceinline__ float angle_of(int position, int k) { return position * exp2f(-0.20762050594f * k); }
 struct TurnLibrary {
-    static __device__ void angle(const float2 *, int position, int k, float &s, float &c) { sincosf(angle_of(position, k), &s, &c); }
+    static __device__ void angle(const float2 *, int position, int k, float &s, float &c) {
+        sincosf(angle_of(position, k), &s, &c);
+    }
 };
 struct TurnIntrinsic {
     static __device__ void angle(const float2 *, int position, int k, float &s, float &c) {
@@ -222,7 +245,8 @@ struct TurnTable {
     }
 };
 // One pair a work-item.
-template <class T> __global__ void turn(const float *__restrict__ x, const float2 *__restrict__ table, float *__restrict__ y) {
+template <class T>
+__global__ void turn(const float *__restrict__ x, const float2 *__restrict__ table, float *__restrict__ y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, k = i % (HEAD / 2), row = i / (HEAD / 2), position = row / HEADS;
     float s, c;
     T::angle(table, position, k, s, c);
@@ -232,7 +256,8 @@ template <class T> __global__ void turn(const float *__restrict__ x, const float
     y[at + HEAD / 2] = v * c + u * s;
 }
 // An angle serves all heads of a position.
-template <class T> __global__ void turn_heads(const float *__restrict__ x, const float2 *__restrict__ table, float *__restrict__ y) {
+template <class T>
+__global__ void turn_heads(const float *__restrict__ x, const float2 *__restrict__ table, float *__restrict__ y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, k = i % (HEAD / 2), position = i / (HEAD / 2);
     float s, c;
     T::angle(table, position, k, s, c);
@@ -339,8 +364,12 @@ static void bag_family() {
     auto table4 = table.as<float4>();
     auto out4 = out.as<float4>();
     bench("embedding_bag", "block", [&] { bag_block<<<dim3(bags), dim3(128)>>>(table, index, out); }, check);
-    bench("embedding_bag", "block_float4", [&] { bag_block4<<<dim3(bags), dim3(DIM / 4)>>>(table4, index, out4); }, check);
-    bench("embedding_bag", "wave_float4", [&] { bag_wave4<<<dim3(bags / (256 / WARP)), dim3(256)>>>(table4, index, out4); }, check);
+    bench(
+        "embedding_bag", "block_float4", [&] { bag_block4<<<dim3(bags), dim3(DIM / 4)>>>(table4, index, out4); },
+        check);
+    bench(
+        "embedding_bag", "wave_float4",
+        [&] { bag_wave4<<<dim3(bags / (256 / WARP)), dim3(256)>>>(table4, index, out4); }, check);
     bench("embedding_bag", "thread", [&] { bag_thread<<<dim3(bags / 64), dim3(64)>>>(table, index, out); }, check);
 }
 

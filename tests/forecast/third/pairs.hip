@@ -19,7 +19,8 @@ template <bool FAST> __global__ void bodies_global(const float4 *__restrict__ bo
     for (int j = 0; j < n; j++) attract<FAST>(a, me, body[j]);
     pull[i] = make_float4(a.x, a.y, a.z, 0);
 }
-template <int BLOCK, int EACH, int UNROLL> __global__ void bodies_tiled(const float4 *__restrict__ body, float4 *__restrict__ pull, int n) {
+template <int BLOCK, int EACH, int UNROLL>
+__global__ void bodies_tiled(const float4 *__restrict__ body, float4 *__restrict__ pull, int n) {
     __shared__ float4 s[BLOCK];
     int t = threadIdx.x, base = blockIdx.x * BLOCK * EACH + t;
     float4 me[EACH];
@@ -49,7 +50,8 @@ __global__ void bodies_shuffled(const float4 *__restrict__ body, float4 *__restr
         float4 mine = body[tile + lane];
 #pragma unroll 8
         for (int j = 0; j < WARP; j++)
-            attract<true>(a, me, make_float4(__shfl(mine.x, j), __shfl(mine.y, j), __shfl(mine.z, j), __shfl(mine.w, j)));
+            attract<true>(a, me,
+                          make_float4(__shfl(mine.x, j), __shfl(mine.y, j), __shfl(mine.z, j), __shfl(mine.w, j)));
     }
     pull[i] = make_float4(a.x, a.y, a.z, 0);
 }
@@ -79,10 +81,13 @@ static void bodies_family() {
     bench("bodies", "global", [&] { bodies_global<true><<<dim3(n / 256), dim3(256)>>>(in, out, n); }, check);
     bench("bodies", "global_exact", [&] { bodies_global<false><<<dim3(n / 256), dim3(256)>>>(in, out, n); }, check);
     bench("bodies", "tiled", [&] { bodies_tiled<256, 1, 1><<<dim3(n / 256), dim3(256)>>>(in, out, n); }, check);
-    bench("bodies", "tiled_unrolled", [&] { bodies_tiled<256, 1, 8><<<dim3(n / 256), dim3(256)>>>(in, out, n); }, check);
+    bench(
+        "bodies", "tiled_unrolled", [&] { bodies_tiled<256, 1, 8><<<dim3(n / 256), dim3(256)>>>(in, out, n); }, check);
     bench("bodies", "tiled_block64", [&] { bodies_tiled<64, 1, 8><<<dim3(n / 64), dim3(64)>>>(in, out, n); }, check);
-    bench("bodies", "tiled_two_each", [&] { bodies_tiled<128, 2, 4><<<dim3(n / 256), dim3(128)>>>(in, out, n); }, check);
-    bench("bodies", "tiled_four_each", [&] { bodies_tiled<128, 4, 4><<<dim3(n / 512), dim3(128)>>>(in, out, n); }, check);
+    bench(
+        "bodies", "tiled_two_each", [&] { bodies_tiled<128, 2, 4><<<dim3(n / 256), dim3(128)>>>(in, out, n); }, check);
+    bench(
+        "bodies", "tiled_four_each", [&] { bodies_tiled<128, 4, 4><<<dim3(n / 512), dim3(128)>>>(in, out, n); }, check);
     bench("bodies", "shuffled", [&] { bodies_shuffled<<<dim3(n / 256), dim3(256)>>>(in, out, n); }, check);
 }
 
@@ -93,7 +98,8 @@ __global__ void paths_naive(const float *__restrict__ a, const float *__restrict
     for (int k = 0; k < n; k++) best = fminf(best, a[r * n + k] + b[k * n + c]);
     out[r * n + c] = best;
 }
-template <int T> __global__ void paths_tiled(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ out, int n) {
+template <int T>
+__global__ void paths_tiled(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ out, int n) {
     __shared__ float as[T][T], bs[T][T];
     int tx = threadIdx.x, ty = threadIdx.y, c = blockIdx.x * T + tx, r = blockIdx.y * T + ty;
     float best = 1e30f;
@@ -108,7 +114,9 @@ template <int T> __global__ void paths_tiled(const float *__restrict__ a, const 
     out[r * n + c] = best;
 }
 // 16x16 work-items, each with EACH x EACH results that stand 16 apart.
-template <int EACH> __global__ void paths_registers(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ out, int n) {
+template <int EACH>
+__global__ void paths_registers(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ out,
+                                int n) {
     const int T = 16 * EACH;
     __shared__ float as[16][T + 1], bs[16][T];
     int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx, c0 = blockIdx.x * T, r0 = blockIdx.y * T;
@@ -157,8 +165,12 @@ static void paths_family() {
     bench("paths", "naive", [&] { paths_naive<<<dim3(n / 32, n / 8), dim3(32, 8)>>>(a, b, out, n); }, check);
     bench("paths", "tile16", [&] { paths_tiled<16><<<dim3(n / 16, n / 16), dim3(16, 16)>>>(a, b, out, n); }, check);
     bench("paths", "tile32", [&] { paths_tiled<32><<<dim3(n / 32, n / 32), dim3(32, 32)>>>(a, b, out, n); }, check);
-    bench("paths", "registers2", [&] { paths_registers<2><<<dim3(n / 32, n / 32), dim3(16, 16)>>>(a, b, out, n); }, check);
-    bench("paths", "registers4", [&] { paths_registers<4><<<dim3(n / 64, n / 64), dim3(16, 16)>>>(a, b, out, n); }, check);
+    bench(
+        "paths", "registers2", [&] { paths_registers<2><<<dim3(n / 32, n / 32), dim3(16, 16)>>>(a, b, out, n); },
+        check);
+    bench(
+        "paths", "registers4", [&] { paths_registers<4><<<dim3(n / 64, n / 64), dim3(16, 16)>>>(a, b, out, n); },
+        check);
 }
 
 int main(int argc, char **argv) {

@@ -126,7 +126,8 @@ static void segment_scan_family() {
     bench("segment_scan", "blelloch", [&] { scan_blelloch<false><<<grid, dim3(512)>>>(in, out); }, check);
     bench("segment_scan", "blelloch_padded", [&] { scan_blelloch<true><<<grid, dim3(512)>>>(in, out); }, check);
     bench("segment_scan", "shuffle", [&] { scan_shuffle<<<grid, dim3(1024)>>>(in, out); }, check);
-    bench("segment_scan", "shuffle4", [&] { scan_shuffle4<<<grid, dim3(256)>>>(in.as<int4>(), out.as<int4>()); }, check);
+    bench(
+        "segment_scan", "shuffle4", [&] { scan_shuffle4<<<grid, dim3(256)>>>(in.as<int4>(), out.as<int4>()); }, check);
     bench("segment_scan", "wave", [&] { scan_wave<<<dim3(segments / (256 / WARP)), dim3(256)>>>(in, out); }, check);
     bench("segment_scan", "serial", [&] { scan_serial<<<dim3(segments / 64), dim3(64)>>>(in, out); }, check);
 }
@@ -150,7 +151,8 @@ __global__ void scan_totals(int *__restrict__ totals, int tiles) {
         before += v;
     }
 }
-__global__ void scan_tiles_after(const int4 *__restrict__ in, int4 *__restrict__ out, const int *__restrict__ before_tile) {
+__global__ void scan_tiles_after(const int4 *__restrict__ in, int4 *__restrict__ out,
+                                 const int *__restrict__ before_tile) {
     __shared__ int s[256 / WARP];
     int i = blockIdx.x * 256 + threadIdx.x;
     int4 v = in[i];
@@ -180,7 +182,8 @@ __global__ void totals_of_stretches(const int *__restrict__ in, int *__restrict_
     sum = block_scan<256 / WARP>(sum, s);
     if (threadIdx.x == 255) totals[blockIdx.x] = sum;
 }
-__global__ void scan_stretches(const int *__restrict__ in, int *__restrict__ out, const int *__restrict__ before_stretch, int each) {
+__global__ void scan_stretches(const int *__restrict__ in, int *__restrict__ out,
+                               const int *__restrict__ before_stretch, int each) {
     __shared__ int s[256 / WARP];
     __shared__ int carried;
     int before = before_stretch[blockIdx.x];
@@ -203,21 +206,30 @@ static void array_scan_family() {
     Output<int> out(n);
     auto check = [&] { return out.host() == sums; };
     dim3 block(256);
-    bench("array_scan", "reduce_then_scan", [&] {
-        totals_of_tiles<<<dim3(tiles), block>>>(in.as<int4>(), totals);
-        scan_totals<<<dim3(1), dim3(1024)>>>(totals, tiles);
-        scan_tiles_after<<<dim3(tiles), block>>>(in.as<int4>(), out.as<int4>(), totals);
-    }, check);
-    bench("array_scan", "scan_then_add", [&] {
-        scan_tiles<<<dim3(tiles), block>>>(in.as<int4>(), out.as<int4>(), totals);
-        scan_totals<<<dim3(1), dim3(1024)>>>(totals, tiles);
-        add_before<<<dim3(tiles), block>>>(out.as<int4>(), totals);
-    }, check);
-    bench("array_scan", "stretches", [&] {
-        totals_of_stretches<<<dim3(stretches), block>>>(in, totals, n / stretches);
-        scan_totals<<<dim3(1), dim3(1024)>>>(totals, stretches);
-        scan_stretches<<<dim3(stretches), block>>>(in, out, totals, n / stretches);
-    }, check);
+    bench(
+        "array_scan", "reduce_then_scan",
+        [&] {
+            totals_of_tiles<<<dim3(tiles), block>>>(in.as<int4>(), totals);
+            scan_totals<<<dim3(1), dim3(1024)>>>(totals, tiles);
+            scan_tiles_after<<<dim3(tiles), block>>>(in.as<int4>(), out.as<int4>(), totals);
+        },
+        check);
+    bench(
+        "array_scan", "scan_then_add",
+        [&] {
+            scan_tiles<<<dim3(tiles), block>>>(in.as<int4>(), out.as<int4>(), totals);
+            scan_totals<<<dim3(1), dim3(1024)>>>(totals, tiles);
+            add_before<<<dim3(tiles), block>>>(out.as<int4>(), totals);
+        },
+        check);
+    bench(
+        "array_scan", "stretches",
+        [&] {
+            totals_of_stretches<<<dim3(stretches), block>>>(in, totals, n / stretches);
+            scan_totals<<<dim3(1), dim3(1024)>>>(totals, stretches);
+            scan_stretches<<<dim3(stretches), block>>>(in, out, totals, n / stretches);
+        },
+        check);
 }
 
 int main(int argc, char **argv) {

@@ -93,7 +93,8 @@ static void inverse_family() {
         for (int r = 0; r < 4; r++)
             for (int c = 0; c < 4; c++) {
                 double sum = 0;
-                for (int k = 0; k < 4; k++) sum += (double)values[i * 16 + r * 4 + k] * got[i * matrix + (k * 4 + c) * entry];
+                for (int k = 0; k < 4; k++)
+                    sum += (double)values[i * 16 + r * 4 + k] * got[i * matrix + (k * 4 + c) * entry];
                 if (!near_to(sum, r == c, 1e-4)) return false;
             }
         return true;
@@ -117,7 +118,8 @@ static void inverse_family() {
 // ---------------------------------------------------------------- systems of 8 equations by Gauss, largest on the diagonal
 static const int N8 = 8;
 // All in registers: each loop unrolled.
-__global__ void solve_registers(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ x, int n) {
+__global__ void solve_registers(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ x,
+                                int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float m[N8][N8 + 1];
 #pragma unroll
@@ -242,8 +244,9 @@ static void solve_family() {
 // ---------------------------------------------------------------- tridiagonal systems of 128 equations
 static const int LENGTH = 128;
 // Thomas, one system a work-item. Row k of system i stands at k * STEP + i * APART.
-__global__ void thomas_global(const float *__restrict__ low, const float *__restrict__ diagonal, const float *__restrict__ high,
-                              const float *__restrict__ right, float *__restrict__ x, float *__restrict__ kept, int step, int apart) {
+__global__ void thomas_global(const float *__restrict__ low, const float *__restrict__ diagonal,
+                              const float *__restrict__ high, const float *__restrict__ right, float *__restrict__ x,
+                              float *__restrict__ kept, int step, int apart) {
     int at = (blockIdx.x * blockDim.x + threadIdx.x) * apart;
     float c = 0, d = 0;
     for (int k = 0; k < LENGTH; k++, at += step) {
@@ -260,8 +263,9 @@ __global__ void thomas_global(const float *__restrict__ low, const float *__rest
         x[at] = last;
     }
 }
-__global__ void thomas_scratch(const float *__restrict__ low, const float *__restrict__ diagonal, const float *__restrict__ high,
-                               const float *__restrict__ right, float *__restrict__ x, int step, int apart) {
+__global__ void thomas_scratch(const float *__restrict__ low, const float *__restrict__ diagonal,
+                               const float *__restrict__ high, const float *__restrict__ right, float *__restrict__ x,
+                               int step, int apart) {
     int at = (blockIdx.x * blockDim.x + threadIdx.x) * apart;
     float cs[LENGTH], ds[LENGTH], c = 0, d = 0;
     for (int k = 0; k < LENGTH; k++, at += step) {
@@ -277,8 +281,9 @@ __global__ void thomas_scratch(const float *__restrict__ low, const float *__res
     }
 }
 // Parallel cyclic reduction: a block of 128 a system, each row in a work-item.
-__global__ void cyclic_reduction(const float *__restrict__ low, const float *__restrict__ diagonal, const float *__restrict__ high,
-                                 const float *__restrict__ right, float *__restrict__ x) {
+__global__ void cyclic_reduction(const float *__restrict__ low, const float *__restrict__ diagonal,
+                                 const float *__restrict__ high, const float *__restrict__ right,
+                                 float *__restrict__ x) {
     __shared__ float4 s[LENGTH];
     int t = threadIdx.x, at = blockIdx.x * LENGTH + t;
     float4 mine = make_float4(t ? low[at] : 0.0f, diagonal[at], t < LENGTH - 1 ? high[at] : 0.0f, right[at]);
@@ -288,7 +293,8 @@ __global__ void cyclic_reduction(const float *__restrict__ low, const float *__r
         float4 none = make_float4(0, 1, 0, 0);
         float4 below = t >= o ? s[t - o] : none, above = t + o < LENGTH ? s[t + o] : none;
         float a = mine.x / below.y, c = mine.z / above.y;
-        mine = make_float4(-a * below.x, mine.y - a * below.z - c * above.x, -c * above.z, mine.w - a * below.w - c * above.w);
+        mine = make_float4(-a * below.x, mine.y - a * below.z - c * above.x, -c * above.z,
+                           mine.w - a * below.w - c * above.w);
         __syncthreads();
     }
     x[at] = mine.w / mine.y;
@@ -324,18 +330,18 @@ static void tridiagonal_family() {
     auto check = [&] { return check_in(1, LENGTH); };
     auto check_turned = [&] { return check_in(n, 1); };
     dim3 grid(n / 64), block(64);
-    bench("tridiagonal", "thomas_by_system", [&] {
-        thomas_global<<<grid, block>>>(low, diagonal, high, right, x, kept, 1, LENGTH);
-    }, check);
-    bench("tridiagonal", "thomas_by_row", [&] {
-        thomas_global<<<grid, block>>>(tlow, tdiagonal, thigh, tright, x, kept, n, 1);
-    }, check_turned);
-    bench("tridiagonal", "thomas_by_row_scratch", [&] {
-        thomas_scratch<<<grid, block>>>(tlow, tdiagonal, thigh, tright, x, n, 1);
-    }, check_turned);
-    bench("tridiagonal", "cyclic_reduction", [&] {
-        cyclic_reduction<<<dim3(n), dim3(LENGTH)>>>(low, diagonal, high, right, x);
-    }, check);
+    bench(
+        "tridiagonal", "thomas_by_system",
+        [&] { thomas_global<<<grid, block>>>(low, diagonal, high, right, x, kept, 1, LENGTH); }, check);
+    bench(
+        "tridiagonal", "thomas_by_row",
+        [&] { thomas_global<<<grid, block>>>(tlow, tdiagonal, thigh, tright, x, kept, n, 1); }, check_turned);
+    bench(
+        "tridiagonal", "thomas_by_row_scratch",
+        [&] { thomas_scratch<<<grid, block>>>(tlow, tdiagonal, thigh, tright, x, n, 1); }, check_turned);
+    bench(
+        "tridiagonal", "cyclic_reduction",
+        [&] { cyclic_reduction<<<dim3(n), dim3(LENGTH)>>>(low, diagonal, high, right, x); }, check);
 }
 
 // ---------------------------------------------------------------- products of 16x16 matrices

@@ -66,7 +66,8 @@ __global__ void bitonic_four(const int4 *__restrict__ in, int4 *__restrict__ out
             int4 with;
             int lanes = stride / 4;
             if (lanes < WARP)
-                with = make_int4(__shfl_xor(v.x, lanes), __shfl_xor(v.y, lanes), __shfl_xor(v.z, lanes), __shfl_xor(v.w, lanes));
+                with = make_int4(__shfl_xor(v.x, lanes), __shfl_xor(v.y, lanes), __shfl_xor(v.z, lanes),
+                                 __shfl_xor(v.w, lanes));
             else {
                 __syncthreads();
                 s[t] = v;
@@ -127,7 +128,9 @@ static void segment_sort_family() {
     bench("segment_sort", "bitonic_pairs", [&] { bitonic_pairs<<<grid, dim3(512)>>>(in, out); }, check);
     bench("segment_sort", "bitonic_half_idle", [&] { bitonic_half_idle<<<grid, dim3(1024)>>>(in, out); }, check);
     bench("segment_sort", "bitonic_shuffle", [&] { bitonic_shuffle<<<grid, dim3(1024)>>>(in, out); }, check);
-    bench("segment_sort", "bitonic_four", [&] { bitonic_four<<<grid, dim3(256)>>>(in.as<int4>(), out.as<int4>()); }, check);
+    bench(
+        "segment_sort", "bitonic_four", [&] { bitonic_four<<<grid, dim3(256)>>>(in.as<int4>(), out.as<int4>()); },
+        check);
     bench("segment_sort", "odd_even_merge", [&] { odd_even_merge<<<grid, dim3(512)>>>(in, out); }, check);
 }
 
@@ -228,7 +231,8 @@ static void top_family() {
             return std::equal(row.begin(), row.begin() + TOP, got.begin() + r * TOP);
         });
     };
-    bench("top8", "thread_registers", [&] { top_thread_registers<<<dim3(rows / 64), dim3(64)>>>(in, out, rows); }, check);
+    bench(
+        "top8", "thread_registers", [&] { top_thread_registers<<<dim3(rows / 64), dim3(64)>>>(in, out, rows); }, check);
     bench("top8", "thread_scratch", [&] { top_thread_scratch<<<dim3(rows / 64), dim3(64)>>>(in, out, rows); }, check);
     bench("top8", "wave", [&] { top_wave<<<dim3(rows / (256 / WARP)), dim3(256)>>>(in, out, rows); }, check);
     bench("top8", "staged", [&] { top_staged<<<dim3(rows / 64), dim3(64)>>>(in, out, rows); }, check);
@@ -321,8 +325,11 @@ static void argmax_family() {
     };
     bench("argmax", "block_packed", [&] { argmax_packed_lds<<<dim3(rows), dim3(256)>>>(in, out); }, check);
     bench("argmax", "block_pair", [&] { argmax_pair_lds<<<dim3(rows), dim3(256)>>>(in, out); }, check);
-    bench("argmax", "wave_float4", [&] { argmax_wave<<<dim3(rows / (256 / WARP)), dim3(256)>>>(in.as<float4>(), out); }, check);
-    bench("argmax", "thread_float4", [&] { argmax_thread<<<dim3(rows / 64), dim3(64)>>>(in.as<float4>(), out); }, check);
+    bench(
+        "argmax", "wave_float4", [&] { argmax_wave<<<dim3(rows / (256 / WARP)), dim3(256)>>>(in.as<float4>(), out); },
+        check);
+    bench(
+        "argmax", "thread_float4", [&] { argmax_thread<<<dim3(rows / 64), dim3(64)>>>(in.as<float4>(), out); }, check);
 }
 
 int main(int argc, char **argv) {

@@ -8,27 +8,32 @@ static __device__ __forceinline__ float wave_total(float v) {
 }
 
 // ---------------------------------------------------------------- y = a x + y, into an array of its own
-__global__ void axpy(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ out, float a, int n) {
+__global__ void axpy(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ out, float a,
+                     int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = a * x[i] + y[i];
 }
-__global__ void axpy2(const float2 *__restrict__ x, const float2 *__restrict__ y, float2 *__restrict__ out, float a, int n2) {
+__global__ void axpy2(const float2 *__restrict__ x, const float2 *__restrict__ y, float2 *__restrict__ out, float a,
+                      int n2) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n2) return;
     float2 u = x[i], v = y[i];
     out[i] = make_float2(a * u.x + v.x, a * u.y + v.y);
 }
-__global__ void axpy4(const float4 *__restrict__ x, const float4 *__restrict__ y, float4 *__restrict__ out, float a, int n4) {
+__global__ void axpy4(const float4 *__restrict__ x, const float4 *__restrict__ y, float4 *__restrict__ out, float a,
+                      int n4) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n4) return;
     float4 u = x[i], v = y[i];
     out[i] = make_float4(a * u.x + v.x, a * u.y + v.y, a * u.z + v.z, a * u.w + v.w);
 }
-__global__ void axpy_strided(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ out, float a, int n) {
+__global__ void axpy_strided(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ out, float a,
+                             int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = a * x[i] + y[i];
 }
 // Each work-item has eight neighbours of its own.
-__global__ void axpy_stretches(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ out, float a, int n) {
+__global__ void axpy_stretches(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ out,
+                               float a, int n) {
     int begin = (blockIdx.x * blockDim.x + threadIdx.x) * 8;
 #pragma unroll 1
     for (int i = begin; i < begin + 8; i++) out[i] = a * x[i] + y[i];
@@ -47,8 +52,14 @@ static void axpy_family() {
     bench("axpy", "block256", [&] { axpy<<<dim3(n / 256), dim3(256)>>>(x, y, out, a, n); }, check);
     bench("axpy", "block64", [&] { axpy<<<dim3(n / 64), dim3(64)>>>(x, y, out, a, n); }, check);
     bench("axpy", "block1024", [&] { axpy<<<dim3(n / 1024), dim3(1024)>>>(x, y, out, a, n); }, check);
-    bench("axpy", "float2", [&] { axpy2<<<dim3(n / 512), dim3(256)>>>(x.as<float2>(), y.as<float2>(), out.as<float2>(), a, n / 2); }, check);
-    bench("axpy", "float4", [&] { axpy4<<<dim3(n / 1024), dim3(256)>>>(x.as<float4>(), y.as<float4>(), out.as<float4>(), a, n / 4); }, check);
+    bench(
+        "axpy", "float2",
+        [&] { axpy2<<<dim3(n / 512), dim3(256)>>>(x.as<float2>(), y.as<float2>(), out.as<float2>(), a, n / 2); },
+        check);
+    bench(
+        "axpy", "float4",
+        [&] { axpy4<<<dim3(n / 1024), dim3(256)>>>(x.as<float4>(), y.as<float4>(), out.as<float4>(), a, n / 4); },
+        check);
     bench("axpy", "gridstride", [&] { axpy_strided<<<dim3(SIZE(528, 8)), dim3(256)>>>(x, y, out, a, n); }, check);
     bench("axpy", "gridstride_few", [&] { axpy_strided<<<dim3(SIZE(132, 4)), dim3(128)>>>(x, y, out, a, n); }, check);
     bench("axpy", "stretches8", [&] { axpy_stretches<<<dim3(n / 2048), dim3(256)>>>(x, y, out, a, n); }, check);
@@ -95,18 +106,26 @@ static void fusion_family() {
         });
     };
     dim3 grid(n / 256), block(256);
-    bench("fusion", "three_kernels", [&] {
-        scale_shift<<<grid, block>>>(x, s, n);
-        square<<<grid, block>>>(s, t, n);
-        root_of_one_more<<<grid, block>>>(t, y, n);
-    }, check);
-    bench("fusion", "three_kernels_one_buffer", [&] {
-        scale_shift<<<grid, block>>>(x, s, n);
-        square<<<grid, block>>>(s, s, n);
-        root_of_one_more<<<grid, block>>>(s, y, n);
-    }, check);
+    bench(
+        "fusion", "three_kernels",
+        [&] {
+            scale_shift<<<grid, block>>>(x, s, n);
+            square<<<grid, block>>>(s, t, n);
+            root_of_one_more<<<grid, block>>>(t, y, n);
+        },
+        check);
+    bench(
+        "fusion", "three_kernels_one_buffer",
+        [&] {
+            scale_shift<<<grid, block>>>(x, s, n);
+            square<<<grid, block>>>(s, s, n);
+            root_of_one_more<<<grid, block>>>(s, y, n);
+        },
+        check);
     bench("fusion", "one", [&] { fused<<<grid, block>>>(x, y, n); }, check);
-    bench("fusion", "one_float4", [&] { fused4<<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4); }, check);
+    bench(
+        "fusion", "one_float4", [&] { fused4<<<dim3(n / 1024), block>>>(x.as<float4>(), y.as<float4>(), n / 4); },
+        check);
 }
 
 // ---------------------------------------------------------------- a dot product: where the blocks' sums meet
@@ -174,11 +193,16 @@ static void dot_family() {
     bench("dot_product", "atomic_wave", [&] { dot_atomic_wave<<<dim3(n / 256), block>>>(x, y, out, n); }, check);
     bench("dot_product", "atomic_block", [&] { dot_atomic_block<<<dim3(n / 256), block>>>(x, y, out, n); }, check);
     bench("dot_product", "gridstride", [&] { dot_strided<<<dim3(SIZE(1056, 8)), block>>>(x, y, out, n); }, check);
-    bench("dot_product", "gridstride_float4", [&] { dot_strided4<<<dim3(SIZE(1056, 8)), block>>>(x.as<float4>(), y.as<float4>(), out, n / 4); }, check);
-    bench("dot_product", "two_kernels", [&] {
-        dot_parts<<<dim3(n / 1024), block>>>(x, y, parts, n);
-        sum_parts<<<dim3(1), block>>>(parts, out, n / 1024);
-    }, check);
+    bench(
+        "dot_product", "gridstride_float4",
+        [&] { dot_strided4<<<dim3(SIZE(1056, 8)), block>>>(x.as<float4>(), y.as<float4>(), out, n / 4); }, check);
+    bench(
+        "dot_product", "two_kernels",
+        [&] {
+            dot_parts<<<dim3(n / 1024), block>>>(x, y, parts, n);
+            sum_parts<<<dim3(1), block>>>(parts, out, n / 1024);
+        },
+        check);
 }
 
 // ---------------------------------------------------------------- particles: structures, arrays, and both
@@ -199,8 +223,13 @@ __global__ void advance_structures(const Particle *__restrict__ in, Particle *__
 // Field k of particle i stands at (i / TILE * 7 + k) * TILE + i % TILE; one tile of all is a structure of arrays.
 __global__ void advance_tiles(const float *__restrict__ in, float *__restrict__ out, int tile) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, base = i / tile * 7 * tile + i % tile;
-    Particle p = {in[base],            in[base + tile],     in[base + 2 * tile], in[base + 3 * tile],
-                  in[base + 4 * tile], in[base + 5 * tile], in[base + 6 * tile]};
+    Particle p = {in[base],
+                  in[base + tile],
+                  in[base + 2 * tile],
+                  in[base + 3 * tile],
+                  in[base + 4 * tile],
+                  in[base + 5 * tile],
+                  in[base + 6 * tile]};
     advance(p);
     out[base] = p.x;
     out[base + tile] = p.y;
@@ -218,7 +247,8 @@ __global__ void advance_staged(const float *__restrict__ in, float *__restrict__
     __syncthreads();
     Particle p = {s[t * 7], s[t * 7 + 1], s[t * 7 + 2], s[t * 7 + 3], s[t * 7 + 4], s[t * 7 + 5], s[t * 7 + 6]};
     advance(p);
-    s[t * 7] = p.x, s[t * 7 + 1] = p.y, s[t * 7 + 2] = p.z, s[t * 7 + 3] = p.vx, s[t * 7 + 4] = p.vy, s[t * 7 + 5] = p.vz;
+    s[t * 7] = p.x, s[t * 7 + 1] = p.y, s[t * 7 + 2] = p.z, s[t * 7 + 3] = p.vx, s[t * 7 + 4] = p.vy,
+          s[t * 7 + 5] = p.vz;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < 7; k++) out[base + k * 256 + t] = s[k * 256 + t];
@@ -249,18 +279,23 @@ static void particle_family() {
     };
     auto check = [&] { return check_tile(1); };
     dim3 grid(n / 256), block(256);
-    bench("particles", "structures", [&] {
-        advance_structures<<<grid, block>>>(structures.as<Particle>(), out.as<Particle>());
-    }, check);
+    bench(
+        "particles", "structures",
+        [&] { advance_structures<<<grid, block>>>(structures.as<Particle>(), out.as<Particle>()); }, check);
     bench("particles", "structures_staged", [&] { advance_staged<<<grid, block>>>(structures, out); }, check);
-    bench("particles", "arrays", [&] { advance_tiles<<<grid, block>>>(arrays, out, n); }, [&] { return check_tile(n); });
-    bench("particles", "tiles32", [&] { advance_tiles<<<grid, block>>>(tiles32, out, 32); }, [&] { return check_tile(32); });
-    bench("particles", "tiles4", [&] { advance_tiles<<<grid, block>>>(tiles4, out, 4); }, [&] { return check_tile(4); });
+    bench(
+        "particles", "arrays", [&] { advance_tiles<<<grid, block>>>(arrays, out, n); }, [&] { return check_tile(n); });
+    bench(
+        "particles", "tiles32", [&] { advance_tiles<<<grid, block>>>(tiles32, out, 32); },
+        [&] { return check_tile(32); });
+    bench(
+        "particles", "tiles4", [&] { advance_tiles<<<grid, block>>>(tiles4, out, 4); }, [&] { return check_tile(4); });
 }
 
 // ---------------------------------------------------------------- occupancy, lowered by LDS that is hardly used
 // Each work-item leaves what it sees in slots of its own.
-template <int KILOBYTES> __global__ void follow(const unsigned *__restrict__ next, unsigned *__restrict__ out, int steps) {
+template <int KILOBYTES>
+__global__ void follow(const unsigned *__restrict__ next, unsigned *__restrict__ out, int steps) {
     const int SLOTS = KILOBYTES * 4;
     __shared__ unsigned s[SLOTS][64];
     int i = blockIdx.x * 64 + threadIdx.x;
@@ -328,8 +363,10 @@ static void few_blocks_family() {
             for (float v : parts.host()) sum += v;
             return near_to(sum, wanted_sum, 1e-3);
         };
-        if (size == 128) bench("few_blocks", variant, [&] { sum_stretch<128><<<dim3(blocks), dim3(128)>>>(in, parts, n); }, check);
-        else bench("few_blocks", variant, [&] { sum_stretch<1024><<<dim3(blocks), dim3(1024)>>>(in, parts, n); }, check);
+        if (size == 128)
+            bench("few_blocks", variant, [&] { sum_stretch<128><<<dim3(blocks), dim3(128)>>>(in, parts, n); }, check);
+        else
+            bench("few_blocks", variant, [&] { sum_stretch<1024><<<dim3(blocks), dim3(1024)>>>(in, parts, n); }, check);
     };
     with("blocks1_of_1024", 1, 1024);
     with("blocks8_of_1024", 8, 1024);

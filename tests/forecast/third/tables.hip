@@ -37,7 +37,8 @@ __global__ void crc_constant_nibbles(const unsigned *__restrict__ data, unsigned
     }
     out[i] = ~crc;
 }
-__global__ void crc_global(const unsigned *__restrict__ data, unsigned *__restrict__ out, const unsigned *__restrict__ table, int n) {
+__global__ void crc_global(const unsigned *__restrict__ data, unsigned *__restrict__ out,
+                           const unsigned *__restrict__ table, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned crc = ~0u;
     for (int w = 0; w < WORDS; w++) {
@@ -47,7 +48,8 @@ __global__ void crc_global(const unsigned *__restrict__ data, unsigned *__restri
     }
     out[i] = ~crc;
 }
-__global__ void crc_lds(const unsigned *__restrict__ data, unsigned *__restrict__ out, const unsigned *__restrict__ table, int n) {
+__global__ void crc_lds(const unsigned *__restrict__ data, unsigned *__restrict__ out,
+                        const unsigned *__restrict__ table, int n) {
     __shared__ unsigned t[256];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     t[threadIdx.x] = table[threadIdx.x];
@@ -61,7 +63,8 @@ __global__ void crc_lds(const unsigned *__restrict__ data, unsigned *__restrict_
     out[i] = ~crc;
 }
 // Four tables, so that the four look-ups of a word do not wait for each other.
-__global__ void crc_lds_sliced(const unsigned *__restrict__ data, unsigned *__restrict__ out, const unsigned *__restrict__ tables, int n) {
+__global__ void crc_lds_sliced(const unsigned *__restrict__ data, unsigned *__restrict__ out,
+                               const unsigned *__restrict__ tables, int n) {
     __shared__ unsigned t[4][256];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 #pragma unroll
@@ -120,7 +123,9 @@ static void crc_family() {
 }
 
 // ---------------------------------------------------------------- counting 64 nibbles of each work-item into 16 bins
-static __device__ __forceinline__ unsigned weigh(unsigned sum, unsigned count, int bin) { return sum + count * count * (bin + 3); }
+static __device__ __forceinline__ unsigned weigh(unsigned sum, unsigned count, int bin) {
+    return sum + count * count * (bin + 3);
+}
 
 __global__ void count_scratch(const unsigned *__restrict__ data, unsigned *__restrict__ out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -171,7 +176,8 @@ __global__ void count_packed(const unsigned *__restrict__ data, unsigned *__rest
     out[i] = sum;
 }
 // A work-item's bins are neighbours with STRIDE 1, BETWEEN apart from the next work-item's.
-template <int STRIDE, int BETWEEN> __global__ void count_lds(const unsigned *__restrict__ data, unsigned *__restrict__ out, int n) {
+template <int STRIDE, int BETWEEN>
+__global__ void count_lds(const unsigned *__restrict__ data, unsigned *__restrict__ out, int n) {
     __shared__ unsigned counts[STRIDE == 1 ? 128 * BETWEEN : 16 * STRIDE];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned *count = counts + threadIdx.x * BETWEEN;
@@ -321,7 +327,8 @@ __global__ void lookup_constant(const unsigned *__restrict__ seed, float *__rest
     for (int k = 0; k < LOOKUPS; k++) h = next_place(h), sum += lookup_table[h >> 24];
     out[i] = sum;
 }
-__global__ void lookup_global(const unsigned *__restrict__ seed, float *__restrict__ out, const float *__restrict__ table) {
+__global__ void lookup_global(const unsigned *__restrict__ seed, float *__restrict__ out,
+                              const float *__restrict__ table) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned h = seed[i];
     float sum = 0;
@@ -329,7 +336,8 @@ __global__ void lookup_global(const unsigned *__restrict__ seed, float *__restri
     for (int k = 0; k < LOOKUPS; k++) h = next_place(h), sum += table[h >> 24];
     out[i] = sum;
 }
-__global__ void lookup_lds(const unsigned *__restrict__ seed, float *__restrict__ out, const float *__restrict__ table) {
+__global__ void lookup_lds(const unsigned *__restrict__ seed, float *__restrict__ out,
+                           const float *__restrict__ table) {
     __shared__ float t[256];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     t[threadIdx.x] = table[threadIdx.x];
@@ -342,7 +350,8 @@ __global__ void lookup_lds(const unsigned *__restrict__ seed, float *__restrict_
 }
 // COPIES of the table, interleaved: neighbours look in different banks.
 template <int COPIES>
-__global__ void lookup_lds_copies(const unsigned *__restrict__ seed, float *__restrict__ out, const float *__restrict__ table) {
+__global__ void lookup_lds_copies(const unsigned *__restrict__ seed, float *__restrict__ out,
+                                  const float *__restrict__ table) {
     __shared__ float t[256 * COPIES];
     int i = blockIdx.x * blockDim.x + threadIdx.x, mine = threadIdx.x % COPIES;
     for (int k = threadIdx.x; k < 256 * COPIES; k += 256) t[k] = table[k / COPIES];

@@ -15,7 +15,8 @@ __global__ void stencil_points(const float *__restrict__ in, float *__restrict__
     float sum = weight<RADIUS>(0) * in[i];
 #pragma unroll
     for (int k = 1; k <= RADIUS; k++)
-        sum += weight<RADIUS>(k) * (in[i - k] + in[i + k] + in[i - k * v.pitch] + in[i + k * v.pitch] + in[i - k * v.plane] + in[i + k * v.plane]);
+        sum += weight<RADIUS>(k) * (in[i - k] + in[i + k] + in[i - k * v.pitch] + in[i + k * v.pitch] +
+                                    in[i - k * v.plane] + in[i + k * v.plane]);
     out[i] = sum;
 }
 // A work-item walks DEPTH planes and keeps its column in registers.
@@ -31,8 +32,8 @@ __global__ void stencil_march(const float *__restrict__ in, float *__restrict__ 
         float sum = weight<RADIUS>(0) * column[RADIUS];
 #pragma unroll
         for (int k = 1; k <= RADIUS; k++)
-            sum += weight<RADIUS>(k) *
-                   (in[i - k] + in[i + k] + in[i - k * v.pitch] + in[i + k * v.pitch] + column[RADIUS - k] + column[RADIUS + k]);
+            sum += weight<RADIUS>(k) * (in[i - k] + in[i + k] + in[i - k * v.pitch] + in[i + k * v.pitch] +
+                                        column[RADIUS - k] + column[RADIUS + k]);
         out[i] = sum;
 #pragma unroll
         for (int k = 0; k < 2 * RADIUS; k++) column[k] = column[k + 1];
@@ -52,13 +53,15 @@ __global__ void stencil_march_lds(const float *__restrict__ in, float *__restric
         __syncthreads();
         s[ty + RADIUS][tx + RADIUS] = column[RADIUS];
         if (tx < RADIUS) s[ty + RADIUS][tx] = in[i - RADIUS], s[ty + RADIUS][tx + BX + RADIUS] = in[i + BX];
-        if (ty < RADIUS) s[ty][tx + RADIUS] = in[i - RADIUS * v.pitch], s[ty + BY + RADIUS][tx + RADIUS] = in[i + BY * v.pitch];
+        if (ty < RADIUS)
+            s[ty][tx + RADIUS] = in[i - RADIUS * v.pitch], s[ty + BY + RADIUS][tx + RADIUS] = in[i + BY * v.pitch];
         __syncthreads();
         float sum = weight<RADIUS>(0) * column[RADIUS];
 #pragma unroll
         for (int k = 1; k <= RADIUS; k++)
-            sum += weight<RADIUS>(k) * (s[ty + RADIUS][tx + RADIUS - k] + s[ty + RADIUS][tx + RADIUS + k] + s[ty + RADIUS - k][tx + RADIUS] +
-                                        s[ty + RADIUS + k][tx + RADIUS] + column[RADIUS - k] + column[RADIUS + k]);
+            sum += weight<RADIUS>(k) * (s[ty + RADIUS][tx + RADIUS - k] + s[ty + RADIUS][tx + RADIUS + k] +
+                                        s[ty + RADIUS - k][tx + RADIUS] + s[ty + RADIUS + k][tx + RADIUS] +
+                                        column[RADIUS - k] + column[RADIUS + k]);
         out[i] = sum;
 #pragma unroll
         for (int k = 0; k < 2 * RADIUS; k++) column[k] = column[k + 1];
@@ -78,7 +81,8 @@ __global__ void stencil_lds(const float *__restrict__ in, float *__restrict__ ou
     float sum = weight<RADIUS>(0) * s[z][y][x];
 #pragma unroll
     for (int k = 1; k <= RADIUS; k++)
-        sum += weight<RADIUS>(k) * (s[z][y][x - k] + s[z][y][x + k] + s[z][y - k][x] + s[z][y + k][x] + s[z - k][y][x] + s[z + k][y][x]);
+        sum += weight<RADIUS>(k) *
+               (s[z][y][x - k] + s[z][y][x + k] + s[z][y - k][x] + s[z][y + k][x] + s[z - k][y][x] + s[z + k][y][x]);
     out[corner + z * v.plane + y * v.pitch + x] = sum;
 }
 
@@ -94,8 +98,9 @@ template <int RADIUS, class F> static void with_volume(int n, F run) {
             size_t i = (p / n / n + RADIUS) * v.plane + (p / n % n + RADIUS) * v.pitch + p % n + RADIUS;
             double sum = weight<RADIUS>(0) * values[i];
             for (int k = 1; k <= RADIUS; k++)
-                sum += weight<RADIUS>(k) * ((double)values[i - k] + values[i + k] + values[i - (size_t)k * v.pitch] + values[i + (size_t)k * v.pitch] +
-                                            values[i - (size_t)k * v.plane] + values[i + (size_t)k * v.plane]);
+                sum += weight<RADIUS>(k) * ((double)values[i - k] + values[i + k] + values[i - (size_t)k * v.pitch] +
+                                            values[i + (size_t)k * v.pitch] + values[i - (size_t)k * v.plane] +
+                                            values[i + (size_t)k * v.plane]);
             return near_to(got[i], sum, 1e-5);
         });
     };
@@ -105,48 +110,57 @@ static void seven_points_family() {
     if (!wanted("stencil_7_points")) return;
     const int n = SIZE(384, 32);
     with_volume<1>(n, [&](Device<float> &in, Output<float> &out, Volume v, auto check) {
-        bench("stencil_7_points", "block32x8x1", [&] {
-            stencil_points<1, 32, 8, 1><<<dim3(n / 32, n / 8, n), dim3(32, 8)>>>(in, out, v);
-        }, check);
-        bench("stencil_7_points", "block8x8x4", [&] {
-            stencil_points<1, 8, 8, 4><<<dim3(n / 8, n / 8, n / 4), dim3(8, 8, 4)>>>(in, out, v);
-        }, check);
-        bench("stencil_7_points", "block2x4x32", [&] {
-            stencil_points<1, 2, 4, 32><<<dim3(n / 2, n / 4, n / 32), dim3(2, 4, 32)>>>(in, out, v);
-        }, check);
-        bench("stencil_7_points", "lds32x4x4", [&] {
-            stencil_lds<1, 32, 4, 4><<<dim3(n / 32, n / 4, n / 4), dim3(32, 4, 4)>>>(in, out, v);
-        }, check);
-        bench("stencil_7_points", "march16", [&] {
-            stencil_march<1, 16><<<dim3(n / 32, n / 8, n / 16), dim3(32, 8)>>>(in, out, v);
-        }, check);
-        bench("stencil_7_points", "march16_lds", [&] {
-            stencil_march_lds<1, 32, 8, 16><<<dim3(n / 32, n / 8, n / 16), dim3(32, 8)>>>(in, out, v);
-        }, check);
+        bench(
+            "stencil_7_points", "block32x8x1",
+            [&] { stencil_points<1, 32, 8, 1><<<dim3(n / 32, n / 8, n), dim3(32, 8)>>>(in, out, v); }, check);
+        bench(
+            "stencil_7_points", "block8x8x4",
+            [&] { stencil_points<1, 8, 8, 4><<<dim3(n / 8, n / 8, n / 4), dim3(8, 8, 4)>>>(in, out, v); }, check);
+        bench(
+            "stencil_7_points", "block2x4x32",
+            [&] { stencil_points<1, 2, 4, 32><<<dim3(n / 2, n / 4, n / 32), dim3(2, 4, 32)>>>(in, out, v); }, check);
+        bench(
+            "stencil_7_points", "lds32x4x4",
+            [&] { stencil_lds<1, 32, 4, 4><<<dim3(n / 32, n / 4, n / 4), dim3(32, 4, 4)>>>(in, out, v); }, check);
+        bench(
+            "stencil_7_points", "march16",
+            [&] { stencil_march<1, 16><<<dim3(n / 32, n / 8, n / 16), dim3(32, 8)>>>(in, out, v); }, check);
+        bench(
+            "stencil_7_points", "march16_lds",
+            [&] { stencil_march_lds<1, 32, 8, 16><<<dim3(n / 32, n / 8, n / 16), dim3(32, 8)>>>(in, out, v); }, check);
     });
 }
 static void twenty_five_points_family() {
     if (!wanted("stencil_25_points")) return;
     const int n = SIZE(256, 32);
     with_volume<4>(n, [&](Device<float> &in, Output<float> &out, Volume v, auto check) {
-        bench("stencil_25_points", "block32x8x1", [&] {
-            stencil_points<4, 32, 8, 1><<<dim3(n / 32, n / 8, n), dim3(32, 8)>>>(in, out, v);
-        }, check);
-        bench("stencil_25_points", "block8x8x4", [&] {
-            stencil_points<4, 8, 8, 4><<<dim3(n / 8, n / 8, n / 4), dim3(8, 8, 4)>>>(in, out, v);
-        }, check);
-        bench("stencil_25_points", "march32", [&] {
-            stencil_march<4, SIZE(32, 16)><<<dim3(n / 32, n / 8, n / SIZE(32, 16)), dim3(32, 8)>>>(in, out, v);
-        }, check);
-        bench("stencil_25_points", "march32_lds", [&] {
-            stencil_march_lds<4, 32, 8, SIZE(32, 16)><<<dim3(n / 32, n / 8, n / SIZE(32, 16)), dim3(32, 8)>>>(in, out, v);
-        }, check);
-        bench("stencil_25_points", "march32_lds32x16", [&] {
-            stencil_march_lds<4, 32, 16, SIZE(32, 16)><<<dim3(n / 32, n / 16, n / SIZE(32, 16)), dim3(32, 16)>>>(in, out, v);
-        }, check);
-        bench("stencil_25_points", "lds16x8x8", [&] {
-            stencil_lds<4, 16, 8, 8><<<dim3(n / 16, n / 8, n / 8), dim3(16, 8, 8)>>>(in, out, v);
-        }, check);
+        bench(
+            "stencil_25_points", "block32x8x1",
+            [&] { stencil_points<4, 32, 8, 1><<<dim3(n / 32, n / 8, n), dim3(32, 8)>>>(in, out, v); }, check);
+        bench(
+            "stencil_25_points", "block8x8x4",
+            [&] { stencil_points<4, 8, 8, 4><<<dim3(n / 8, n / 8, n / 4), dim3(8, 8, 4)>>>(in, out, v); }, check);
+        bench(
+            "stencil_25_points", "march32",
+            [&] { stencil_march<4, SIZE(32, 16)><<<dim3(n / 32, n / 8, n / SIZE(32, 16)), dim3(32, 8)>>>(in, out, v); },
+            check);
+        bench(
+            "stencil_25_points", "march32_lds",
+            [&] {
+                stencil_march_lds<4, 32, 8, SIZE(32, 16)>
+                    <<<dim3(n / 32, n / 8, n / SIZE(32, 16)), dim3(32, 8)>>>(in, out, v);
+            },
+            check);
+        bench(
+            "stencil_25_points", "march32_lds32x16",
+            [&] {
+                stencil_march_lds<4, 32, 16, SIZE(32, 16)>
+                    <<<dim3(n / 32, n / 16, n / SIZE(32, 16)), dim3(32, 16)>>>(in, out, v);
+            },
+            check);
+        bench(
+            "stencil_25_points", "lds16x8x8",
+            [&] { stencil_lds<4, 16, 8, 8><<<dim3(n / 16, n / 8, n / 8), dim3(16, 8, 8)>>>(in, out, v); }, check);
     });
 }
 
