@@ -2,13 +2,18 @@
 #include "capture.h"
 #include "errors.h"
 #include "handles.h"
+#include <atomic>
 #include <ks/stream_api.h>
 #include <time.h>
 
+struct ks::EventRecord {
+    std::atomic<bool> happened{false};
+    timespec at = {};
+};
+
 struct ihipEvent_t {
     unsigned flags;
-    bool recorded = false;
-    timespec at = {};
+    std::shared_ptr<ks::EventRecord> record = std::make_shared<ks::EventRecord>();
     ks::Ticket ticket = {};                     ///< of the record, while it is put off
     std::shared_ptr<ks::Capture> capture = {};  ///< in which it was recorded last
     std::vector<hipGraphNode_t> tips = {};      ///< what it stands for there
@@ -63,11 +68,10 @@ hipError_t record(hipEvent_t event, hipStream_t handle, bool external) {
 } // namespace
 
 bool is_event(hipEvent_t event) { return event != nullptr && events().contains(event); }
-void stamp(hipEvent_t event) {
-    if (is_event(event)) {
-        clock_gettime(CLOCK_MONOTONIC, &event->at);
-        event->recorded = true;
-    }
+std::shared_ptr<EventRecord> record_of(hipEvent_t event) { return event->record; }
+void stamp(EventRecord &record) {
+    clock_gettime(CLOCK_MONOTONIC, &record.at);
+    record.happened = true;
 }
 
 } // namespace ks
@@ -118,7 +122,8 @@ hipError_t hipEventElapsedTime(float *out, hipEvent_t start, hipEvent_t stop) {
             return error;
         }
     }
-    const bool issued = (start->recorded || start->ticket != nullptr) && (stop->recorded || stop->ticket != nullptr);
+    const bool issued = (start->record->happened || start->ticket != nullptr) &&
+                        (stop->record->happened || stop->ticket != nullptr);
     if (!issued || ((start->flags | stop->flags) & hipEventDisableTiming) != 0) {
         return remember(hipErrorInvalidHandle);
     }
@@ -126,7 +131,7 @@ hipError_t hipEventElapsedTime(float *out, hipEvent_t start, hipEvent_t stop) {
     if (!is_done(start->ticket) || !is_done(stop->ticket)) {
         return hipErrorNotReady;
     }
-    *out = static_cast<float>(milliseconds(stop->at) - milliseconds(start->at));
+    *out = static_cast<float>(milliseconds(stop->record->at) - milliseconds(start->record->at));
     return hipSuccess;
 }
 hipError_t hipEventDestroy(hipEvent_t event) {
@@ -158,7 +163,7 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned fla
         return remember(join_capture(*stream, event->capture, event->tips));
     }
     if (stream->capture != nullptr) {
-        if (!event->recorded && event->ticket == nullptr) {
+        if (!event->record->happened && event->ticket == nullptr) {
             return hipSuccess; // Never recorded: there is nothing to wait for.
         }
         invalidate(*stream->capture);

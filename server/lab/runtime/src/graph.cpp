@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <queue>
+#include <set>
 #include <stdio.h>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace ks {
 namespace {
@@ -70,6 +72,18 @@ bool are_edges(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_
 
 bool has_edge(const hipGraphNode *from, const hipGraphNode *to) {
     return std::find(from->after.begin(), from->after.end(), to) != from->after.end();
+}
+
+/// Whether each of these edges is there (or none is) and is named once: what is to be changed must be known to be possible
+/// before the first change.
+bool are_all(bool there, const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count) {
+    std::set<std::pair<hipGraphNode_t, hipGraphNode_t>> named;
+    for (size_t i = 0; i < count; ++i) {
+        if (has_edge(from[i], to[i]) != there || !named.insert({from[i], to[i]}).second) {
+            return false;
+        }
+    }
+    return true;
 }
 
 const char *const kTypeNames[] = {"kernel",       "memcpy",        "memset",          "host",        "graph",
@@ -269,13 +283,10 @@ hipError_t hipGraphNodeFindInClone(hipGraphNode_t *node, hipGraphNode_t original
 
 hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
                                    size_t count) {
-    if (!are_edges(graph, from, to, count)) {
+    if (!are_edges(graph, from, to, count) || !are_all(false, from, to, count)) {
         return remember(hipErrorInvalidValue);
     }
     for (size_t i = 0; i < count; ++i) {
-        if (has_edge(from[i], to[i])) {
-            return remember(hipErrorInvalidValue);
-        }
         from[i]->after.push_back(to[i]);
         to[i]->before.push_back(from[i]);
     }
@@ -283,13 +294,10 @@ hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t *from,
 }
 hipError_t hipGraphRemoveDependencies(hipGraph_t graph, const hipGraphNode_t *from, const hipGraphNode_t *to,
                                       size_t count) {
-    if (!are_edges(graph, from, to, count)) {
+    if (!are_edges(graph, from, to, count) || !are_all(true, from, to, count)) {
         return remember(hipErrorInvalidValue);
     }
     for (size_t i = 0; i < count; ++i) {
-        if (!has_edge(from[i], to[i])) {
-            return remember(hipErrorInvalidValue);
-        }
         erase(from[i]->after, to[i]);
         erase(to[i]->before, from[i]);
     }

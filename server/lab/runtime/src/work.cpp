@@ -63,7 +63,7 @@ struct Runner {
     }
     hipError_t operator()(const EmptyWork &) const { return hipSuccess; }
     hipError_t operator()(const RecordWork &work) const {
-        stamp(work.event);
+        stamp(*work.record);
         return hipSuccess;
     }
     hipError_t operator()(const WaitWork &) const { return hipSuccess; }

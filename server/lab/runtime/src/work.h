@@ -1,5 +1,6 @@
 // What streams and graphs run: pieces of work that can be run now, later, or again and again.
 #pragma once
+#include "events.h"
 #include <functional>
 #include <ks/graph_api.h>
 #include <ks/launch.h>
@@ -35,8 +36,12 @@ struct HostWork {
     hipHostNodeParams params;
 };
 struct EmptyWork {};
+/// Happens to the event that was there when the work was issued, even if it has been destroyed since and another one has
+/// its handle.
 struct RecordWork {
+    explicit RecordWork(hipEvent_t event) : event(event), record(record_of(event)) {}
     hipEvent_t event;
+    std::shared_ptr<EventRecord> record;
 };
 /// In a graph; in a stream it is a dependency.
 struct WaitWork {
