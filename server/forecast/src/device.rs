@@ -360,6 +360,8 @@ pub struct Start {
     pub launch_seconds: Figure,
     /// Cycles from a block's dispatch to its first instruction.
     pub block_cycles: Figure,
+    /// Cycles from a wave's last store until its place is free, where a wave waits for its stores.
+    pub store_cycles: Option<Figure>,
     /// Cycles between two blocks' starts on one unit, for each wave.
     pub wave_cycles: Figure,
     /// Blocks that the device starts in a cycle.
