@@ -3,9 +3,10 @@
 //
 // What differs from an AMD GPU, and a kernel must expect: a wave has 32 lanes (`warpSize`), ballots fill the low half of
 // their 64 bits, and shuffles and votes wait for all 32 lanes, so none may be called where lanes of the wave took
-// another branch. AMD's builtins (__builtin_amdgcn_*) do not exist.
+// another branch. AMD's builtins (__builtin_amdgcn_*), the memory-scope atomics (__hip_atomic_*) and 8-bit floats do not exist.
 #pragma once
 #include <hip/hip_runtime_api.h>
+#include <hip/hip_vector_types.h>
 
 #if defined(__CUDACC__)
 
@@ -46,6 +47,10 @@ template <class T> __device__ __forceinline__ T __shfl_xor(T value, int mask, in
 #define __ballot(predicate) ((unsigned long long)__ballot_sync(KS_EVERY_LANE, (predicate)))
 #define __any(predicate) __any_sync(KS_EVERY_LANE, (predicate))
 #define __all(predicate) __all_sync(KS_EVERY_LANE, (predicate))
+template <class T> __device__ __forceinline__ unsigned long long __match_any(T value) { return __match_any_sync(KS_EVERY_LANE, value); }
+template <class T> __device__ __forceinline__ unsigned long long __match_all(T value, int *all) {
+  return __match_all_sync(KS_EVERY_LANE, value, all);
+}
 __device__ __forceinline__ unsigned __lane_id() {
   unsigned lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -63,6 +68,7 @@ __device__ __forceinline__ long long wall_clock64() {
 /// CUDA's atomicAdd is the hardware's; HIP's name says that the caller accepts that on AMD.
 template <class T> __device__ __forceinline__ T unsafeAtomicAdd(T *address, T value) { return atomicAdd(address, value); }
 template <class T> __device__ __forceinline__ T safeAtomicAdd(T *address, T value) { return atomicAdd(address, value); }
+template <class T> __device__ __forceinline__ void atomicAddNoRet(T *address, T value) { (void)atomicAdd(address, value); }
 
 #define __builtin_nontemporal_load(pointer) __ldcs(pointer)
 #define __builtin_nontemporal_store(value, pointer) __stcs((pointer), (value))

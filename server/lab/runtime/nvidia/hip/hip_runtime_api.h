@@ -2,9 +2,17 @@
 // What has no counterpart is not declared, so that its use is a compile error that names it.
 #pragma once
 #include <cuda_runtime.h>
+#include <hip/hip_version.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
+// By these programs choose their HIP branch.
 #define __HIP_PLATFORM_NVIDIA__ 1
+#define __HIPCC__ 1
+#if defined(__CUDA_ARCH__)
+#define __HIP_DEVICE_COMPILE__ 1
+#endif
 
 // ---------------------------------------------------------------------------------------------------- types
 typedef cudaError_t hipError_t;
@@ -216,6 +224,26 @@ template <class T> static inline hipError_t hipMallocHost(T **pointer, size_t by
   return cudaHostAlloc((void **)pointer, bytes, cudaHostAllocDefault);
 }
 
+/// HIP names a device by its number (hipCpuDeviceId is the host); CUDA 13 takes a place.
+#define hipCpuDeviceId cudaCpuDeviceId
+#if CUDART_VERSION >= 13000
+static inline cudaMemLocation ks_place(int device) {
+  cudaMemLocation place = {};
+  place.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  place.id = device == cudaCpuDeviceId ? 0 : device;
+  return place;
+}
+static inline hipError_t hipMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
+  return cudaMemAdvise(pointer, bytes, advice, ks_place(device));
+}
+static inline hipError_t hipMemPrefetchAsync(const void *pointer, size_t bytes, int device, hipStream_t stream = 0) {
+  return cudaMemPrefetchAsync(pointer, bytes, ks_place(device), 0, stream);
+}
+#else
+#define hipMemAdvise cudaMemAdvise
+#define hipMemPrefetchAsync cudaMemPrefetchAsync
+#endif
+
 // HIP code writes both `symbol` and `HIP_SYMBOL(symbol)`; CUDA takes the variable itself.
 #define HIP_SYMBOL(symbol) symbol
 #define hipMemcpyToSymbol cudaMemcpyToSymbol
@@ -226,6 +254,47 @@ template <class T> static inline hipError_t hipMallocHost(T **pointer, size_t by
 #define hipGetSymbolSize cudaGetSymbolSize
 
 static inline hipError_t hipMemsetD8(void *target, unsigned char value, size_t count) { return cudaMemset(target, value, count); }
+
+#define hipMemAdviseSetReadMostly cudaMemAdviseSetReadMostly
+#define hipMemAdviseUnsetReadMostly cudaMemAdviseUnsetReadMostly
+#define hipMemAdviseSetPreferredLocation cudaMemAdviseSetPreferredLocation
+#define hipMalloc3D cudaMalloc3D
+#define hipMalloc3DArray cudaMalloc3DArray
+#define hipMallocArray cudaMallocArray
+#define hipFreeArray cudaFreeArray
+#define hipMemcpy3D cudaMemcpy3D
+#define hipMemcpy3DParms cudaMemcpy3DParms
+#define hipMemcpy2DToArray cudaMemcpy2DToArray
+#define hipMemcpy2DFromArray cudaMemcpy2DFromArray
+#define hipMemset3D cudaMemset3D
+#define make_hipExtent make_cudaExtent
+#define make_hipPos make_cudaPos
+#define make_hipPitchedPtr make_cudaPitchedPtr
+#define hipArrayDefault cudaArrayDefault
+#define hipArrayLayered cudaArrayLayered
+#define hipArraySurfaceLoadStore cudaArraySurfaceLoadStore
+
+// ---------------------------------------------------------------------------------------------------- textures and surfaces
+#define hipCreateChannelDesc cudaCreateChannelDesc
+#define hipChannelFormatKind cudaChannelFormatKind
+#define hipChannelFormatKindSigned cudaChannelFormatKindSigned
+#define hipChannelFormatKindUnsigned cudaChannelFormatKindUnsigned
+#define hipChannelFormatKindFloat cudaChannelFormatKindFloat
+#define hipResourceTypeArray cudaResourceTypeArray
+#define hipResourceTypeLinear cudaResourceTypeLinear
+#define hipResourceTypePitch2D cudaResourceTypePitch2D
+#define hipReadModeElementType cudaReadModeElementType
+#define hipReadModeNormalizedFloat cudaReadModeNormalizedFloat
+#define hipFilterModePoint cudaFilterModePoint
+#define hipFilterModeLinear cudaFilterModeLinear
+#define hipAddressModeWrap cudaAddressModeWrap
+#define hipAddressModeClamp cudaAddressModeClamp
+#define hipAddressModeMirror cudaAddressModeMirror
+#define hipAddressModeBorder cudaAddressModeBorder
+#define hipCreateTextureObject cudaCreateTextureObject
+#define hipDestroyTextureObject cudaDestroyTextureObject
+#define hipCreateSurfaceObject cudaCreateSurfaceObject
+#define hipDestroySurfaceObject cudaDestroySurfaceObject
 
 // ---------------------------------------------------------------------------------------------------- streams, events, graphs
 #define hipStreamDefault cudaStreamDefault
@@ -273,6 +342,10 @@ static inline hipError_t hipMemsetD8(void *target, unsigned char value, size_t c
 #define hipGraphAddMemcpyNode1D cudaGraphAddMemcpyNode1D
 #define hipGraphGetNodes cudaGraphGetNodes
 #define hipGraphExecKernelNodeSetParams cudaGraphExecKernelNodeSetParams
+#define hipGraphKernelNodeGetParams cudaGraphKernelNodeGetParams
+#define hipGraphKernelNodeSetParams cudaGraphKernelNodeSetParams
+#define hipGraphAddEventRecordNode cudaGraphAddEventRecordNode
+#define hipGraphAddEventWaitNode cudaGraphAddEventWaitNode
 
 /// HIP's five arguments; CUDA 12 and later report a failed node through the returned error alone.
 static inline hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGraph_t graph, hipGraphNode_t *, char *, size_t) {
@@ -293,5 +366,7 @@ static inline hipError_t hipGraphInstantiate(hipGraphExec_t *executable, hipGrap
 #define hipLaunchCooperativeKernel cudaLaunchCooperativeKernel
 #define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define hipOccupancyMaxPotentialBlockSize cudaOccupancyMaxPotentialBlockSize
+#define hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
+#define hipOccupancyDefault cudaOccupancyDefault
 #define hipProfilerStart cudaProfilerStart
 #define hipProfilerStop cudaProfilerStop
