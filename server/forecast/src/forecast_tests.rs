@@ -183,6 +183,41 @@ fn shared_memory_with_a_pipe_of_its_own_takes_its_time() {
     }
 }
 
+/// Bytes a second of a kernel that reads one double with each work-item, two blocks on a unit.
+fn read_stream<const ITEMS: u64>(device: &Device) -> f64 {
+    let count = 64 * MIB;
+    let kernel = Kernel {
+        ops: vec![
+            op(OpKind::Load { bytes: 8 }, Some(0), &[]),
+            op(OpKind::Compute(Class::Float64), Some(1), &[0]),
+            op(OpKind::Branch { conditional: true }, None, &[1]),
+        ],
+        turns: 1,
+        address: |block, item, _, _| GLOBAL + (block * ITEMS + item) * 8,
+        grid: (count / ITEMS) as u32,
+        items: ITEMS as u32,
+        registers: 16,
+    };
+    let statics = Statics { registers: 16, lds_bytes: 32 << 10 };
+    let forecast =
+        forecast(&kernel.code(), &kernel.launch(), statics, device).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(forecast.resident, 2);
+    count as f64 * 8.0 / forecast.seconds
+}
+
+#[test]
+fn reads_of_mi300x_and_mi210s_die_take_what_others_measured() {
+    // RRZE gpu-benches, gpu-stream/mi300x.txt and mi210.txt: from a wait for the memory to its bandwidth.
+    let mi300x = Device::named("mi300x").unwrap_or_else(|error| panic!("{error}"));
+    assert_near("64", read_stream::<64>(&mi300x), 554e9, 1.2);
+    assert_near("256", read_stream::<256>(&mi300x), 1959e9, 1.2);
+    assert_near("1024", read_stream::<1024>(&mi300x), 4199e9, 1.2);
+    // MI210 has 104 units of MI250X's 110.
+    let mi250x = Device::named("mi250x").unwrap_or_else(|error| panic!("{error}"));
+    assert_near("64", read_stream::<64>(&mi250x), 185e9 * 110.0 / 104.0, 1.2);
+    assert_near("1024", read_stream::<1024>(&mi250x), 1370e9, 1.2);
+}
+
 #[test]
 fn a_larger_sample_gives_the_same_time() {
     let device = device();
