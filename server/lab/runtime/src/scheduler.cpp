@@ -1,5 +1,5 @@
 // Who runs next. The states of a wave's work-items are one vector register: each question is one comparison. Where waves
-// have 32 work-items, the register's upper half belongs to the next wave and is masked out.
+// have 32 work-items, the register's upper half is kDone.
 #include "fault.h"
 #include "sanitizer.h"
 #include "worker.h"
@@ -15,17 +15,17 @@ typedef bool MaskVector __attribute__((ext_vector_type(64)));
 
 StateVector states_of(unsigned wave) {
     StateVector states;
-    memcpy(&states, block.state + wave * worker.wave_size, sizeof states);
+    memcpy(&states, block.state + wave * kStateStride, sizeof states);
     return states;
 }
 uint64_t mask(MaskVector vector) { return __builtin_bit_cast(uint64_t, vector); }
 uint64_t runnable(unsigned wave) {
     const StateVector ready = static_cast<uint8_t>(kReady);
-    return mask(__builtin_convertvector(states_of(wave) <= ready, MaskVector)) & worker.lanes;
+    return mask(__builtin_convertvector(states_of(wave) <= ready, MaskVector));
 }
 uint64_t in_state(unsigned wave, State state) {
     const StateVector wanted = static_cast<uint8_t>(state);
-    return mask(__builtin_convertvector(states_of(wave) == wanted, MaskVector)) & worker.lanes;
+    return mask(__builtin_convertvector(states_of(wave) == wanted, MaskVector));
 }
 WorkItem *first_of(unsigned wave, uint64_t items) {
     return block.items + wave * worker.wave_size + __builtin_ctzll(items);
@@ -35,7 +35,7 @@ void set_ready(unsigned wave, uint64_t items) {
     const StateVector ready = static_cast<uint8_t>(kReady);
     const MaskVector chosen = __builtin_bit_cast(MaskVector, items);
     const StateVector states = __builtin_convertvector(chosen, StateVector) != 0 ? ready : states_of(wave);
-    memcpy(block.state + wave * worker.wave_size, &states, sizeof states);
+    memcpy(block.state + wave * kStateStride, &states, sizeof states);
 }
 
 /// Lets those of `waiting` go on that wait at the earliest place in the source; the values they brought are now
@@ -57,34 +57,20 @@ WorkItem *release_exchange(unsigned number, uint64_t waiting) {
     return first_of(number, active);
 }
 
-/// HIP leaves it undefined when the work-items of a block wait at different barriers. Here all are released, and
-/// the first case in a launch is told.
-void report_divergence([[maybe_unused]] uint32_t one, [[maybe_unused]] uint32_t another) {
-    worker.divergence_reported = true;
 #ifdef KS_SANITIZE
-    sanitizer::diverged(one, another);
-#else
-    const uint32_t sites[2] = {block.site[one], block.site[another]};
-    char text[160];
-    snprintf(text, sizeof text,
-             "work-items of one block wait at different barriers, lines %u and %u: undefined on a GPU; make every "
-             "work-item of the block reach the same __syncthreads()",
-             sites[0] >> 10, sites[1] >> 10);
-    report_fault("barrier_divergence", text, sites);
-#endif
-}
-
-/// The site of the barrier at which the first work-item of those in `waiting` waits, and the first that waits elsewhere.
+/// Tells of work-items of `waiting` that wait at another barrier than `first`.
 void look_for_divergence(unsigned wave, uint64_t waiting, WorkItem *first) {
     SiteVector sites;
     memcpy(&sites, block.site + wave * worker.wave_size, sizeof sites);
     const SiteVector known = block.site[first - block.items];
     const uint64_t elsewhere = mask(__builtin_convertvector(sites != known, MaskVector)) & waiting;
     if (elsewhere != 0) {
-        report_divergence(static_cast<uint32_t>(first - block.items),
-                          static_cast<uint32_t>(first_of(wave, elsewhere) - block.items));
+        worker.divergence_reported = true;
+        sanitizer::diverged(static_cast<uint32_t>(first - block.items),
+                            static_cast<uint32_t>(first_of(wave, elsewhere) - block.items));
     }
 }
+#endif
 
 /// Lets everybody at the barrier go on. Returns the first, or null when nobody waits.
 WorkItem *release_barrier() {
@@ -99,9 +85,11 @@ WorkItem *release_barrier() {
         if (first == nullptr) {
             first = first_of(wave, waiting);
         }
+#ifdef KS_SANITIZE
         if (!worker.divergence_reported) {
             look_for_divergence(wave, waiting, first);
         }
+#endif
     }
     block.predicates = block.predicates_in;
     block.predicates_in = {};
@@ -144,10 +132,8 @@ WorkItem *choose(uint32_t linear) {
     __builtin_unreachable();
 }
 
-void begin(WorkItem *item) { block.state[item->index.ks_linear] = kReady; }
-bool is_new(const WorkItem *item) {
-    return item != &worker.main && block.state[item->index.ks_linear] == kNew;
-}
+void begin(WorkItem *item) { *item->state = kReady; }
+bool is_new(const WorkItem *item) { return item != &worker.main && *item->state == kNew; }
 
 void tell_who_runs(const WorkItem *item) {
     if (item == &worker.main) {
@@ -167,10 +153,38 @@ extern "C" __attribute__((visibility("default"))) WorkItem *ks_pick_next(uint32_
     WorkItem *next = choose(linear);
     if (is_new(next)) {
         begin(next);
+        if (linear == 0) {
+            // Above what this function has pushed and its return address stands the frame of the one that waits.
+            note_frame(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + 16);
+        }
         prepare_stack(next);
     }
     tell_who_runs(next);
     return next;
+}
+
+// HIP leaves it undefined when the work-items of a block wait at different barriers. Here all are released together, and the
+// first case in a launch is told.
+extern "C" __attribute__((visibility("default"))) void ks_other_barrier(uint32_t site) {
+    if (worker.launch == nullptr || worker.launch->mode != Mode::kFibers) {
+        return; // Nobody can wait here, as ks_pick_next will say.
+    }
+    bool anyone = false;
+    for (unsigned wave = 0; wave < worker.waves; ++wave) {
+        anyone |= in_state(wave, kBarrier) != 0;
+    }
+    if (!anyone) {
+        block.barrier_site = site;
+    } else if (!worker.divergence_reported) {
+        worker.divergence_reported = true;
+        const uint32_t sites[2] = {block.barrier_site, site};
+        char text[160];
+        snprintf(text, sizeof text,
+                 "work-items of one block wait at different barriers, lines %u and %u: undefined on a GPU; make every "
+                 "work-item of the block reach the same __syncthreads()",
+                 sites[0] >> 10, sites[1] >> 10);
+        report_fault("barrier_divergence", text, sites);
+    }
 }
 
 extern "C" __attribute__((visibility("default"))) WorkItem *ks_finish_slowly(WorkItem *item) {
@@ -197,8 +211,11 @@ extern "C" __attribute__((visibility("default"))) WorkItem *ks_finish_slowly(Wor
 
 extern "C" __attribute__((visibility("default"))) void ks_run_fibers(void (*entry)(WorkItem *)) {
     worker.entry = entry;
-    memset(block.state, kDone, worker.waves * worker.wave_size);
-    memset(block.state, kNew, block.size);
+    memset(block.state, kDone, worker.waves * kStateStride);
+    for (unsigned first = 0, wave = 0; first < block.size; first += worker.wave_size, ++wave) {
+        const unsigned left = block.size - first;
+        memset(block.state + wave * kStateStride, kNew, left < worker.wave_size ? left : worker.wave_size);
+    }
     sanitizer::begin_block();
     WorkItem *first = block.items;
     begin(first);

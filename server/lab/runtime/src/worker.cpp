@@ -8,9 +8,19 @@
 
 namespace ks {
 
+namespace {
+
+// Where `suspend` writes in a kernel that runs as a loop, and outside kernels. No state here is ever kReady, so every
+// wait ends in ks_pick_next, which stops the program with a message. Exchanges write to a wave first.
+uint8_t idle_state[kMaxWaveSize];
+uint32_t idle_site[kMaxWaveSize];
+Wave idle_waves[kMaxWaves];
+
+} // namespace
+
 extern "C" {
-/// Never waits: the idle states below say so.
-WorkItem ks_idle_items[1 + kItemsAhead];
+/// Never waits: the idle states say so.
+WorkItem ks_idle_items[1 + kItemsAhead] = {{nullptr, nullptr, nullptr, nullptr, {}, nullptr, idle_state}};
 #ifndef KS_TRACE
 __thread
 #endif
@@ -19,12 +29,6 @@ char ks_dynamic_shared[kMaxSharedBytes + sanitizer::kSharedMargin] __attribute__
 __thread Worker worker;
 
 namespace {
-
-// Where `suspend` writes in a kernel that runs as a loop, and outside kernels. No state here is ever kReady, so every
-// wait ends in ks_pick_next, which stops the program with a message. Exchanges write to a wave first.
-uint8_t idle_state[kMaxWaveSize];
-uint32_t idle_site[kMaxWaveSize];
-Wave idle_waves[kMaxWaves];
 
 /// Pages below a stack that stop an overflow from reaching the neighbour's.
 constexpr size_t kGuardBytes = 4096;
@@ -92,15 +96,15 @@ void reserve(unsigned count) {
 
 /// Storage that a thread owns for fibers; `block` points to it while a launch with fibers runs.
 struct Storage {
-    uint8_t state[kMaxBlockSize + kMaxWaveSize];
+    uint8_t state[kMaxWaves * kStateStride];
     uint32_t site[kMaxBlockSize + kMaxWaveSize];
     Wave waves[kMaxWaves];
 };
 __thread Storage *storage;
 
-void fill_indices(dim3 extent) {
+void fill_items(dim3 extent, unsigned wave_size) {
     const ItemIndex &known = worker.extent;
-    if (known.x == extent.x && known.y == extent.y && known.z == extent.z) {
+    if (known.x == extent.x && known.y == extent.y && known.z == extent.z && known.ks_linear == wave_size) {
         return;
     }
     unsigned linear = 0;
@@ -108,16 +112,17 @@ void fill_indices(dim3 extent) {
         for (unsigned y = 0; y < extent.y; ++y) {
             for (unsigned x = 0; x < extent.x; ++x) {
                 worker.items[linear].index = {x, y, z, linear};
+                worker.items[linear].state = storage->state + linear / wave_size * kStateStride + linear % wave_size;
                 ++linear;
             }
         }
     }
-    worker.extent = {extent.x, extent.y, extent.z, 0};
+    worker.extent = {extent.x, extent.y, extent.z, wave_size};
 }
 
 } // namespace
 
-__thread Block block = {ks_idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
+__thread Block block = {ks_idle_items, idle_state, idle_site, 0, idle_waves, nullptr, 0, {}, {}};
 
 extern "C" __attribute__((visibility("hidden"))) void ks_stack_entry();
 // Where a switch to a new stack arrives: rsi is the work-item, whose rbx is the kernel's entry. The stack pointer is a
@@ -138,6 +143,20 @@ ks_stack_entry:
     .size ks_stack_entry, . - ks_stack_entry
 )");
 
+namespace {
+
+/// Where a stack begins, up to a line of the cache. Tops of stacks that lie whole pages apart would share a few sets of the
+/// cache: they are spread.
+[[maybe_unused]] char *top_of(void *stack) {
+    const size_t number = reinterpret_cast<uintptr_t>(stack) / kStackBytes;
+    const size_t colour = number * 832 & 0xfc0;
+    return static_cast<char *>(stack) + kStackBytes - 128 - colour;
+}
+
+} // namespace
+
+void note_frame(uintptr_t stack_pointer) { worker.shift = (worker.shift - stack_pointer) % 64; }
+
 void prepare_stack(WorkItem *item) {
 #ifdef KS_TRACE
     // Each work-item its own, and all alike, so that an address tells whose variable it is.
@@ -146,10 +165,7 @@ void prepare_stack(WorkItem *item) {
 #else
     item->stack = worker.free_stacks[--worker.free_count];
     sanitizer::begin_stack(item->stack, kStackBytes);
-    // Tops of stacks that lie whole pages apart would share a few cache sets: spread them.
-    const size_t number = reinterpret_cast<uintptr_t>(item->stack) / kStackBytes;
-    const size_t colour = number * 832 & 0xfc0;
-    item->stack_pointer = static_cast<char *>(item->stack) + kStackBytes - 48 - colour;
+    item->stack_pointer = top_of(item->stack) + worker.shift;
 #endif
     item->resume = reinterpret_cast<void *>(&ks_stack_entry);
     item->rbx = reinterpret_cast<void *>(worker.entry);
@@ -165,7 +181,7 @@ void prepare_launch(const Launch &launch) {
         storage = allocate<Storage>(1);
     }
     reserve(launch.block.x * launch.block.y * launch.block.z);
-    fill_indices(launch.block);
+    fill_items(launch.block, launch.wave_size);
     worker.launch = before;
 }
 
@@ -174,7 +190,6 @@ void begin_launch(const Launch &launch) {
     block.body = launch.body;
     block.size = launch.block.x * launch.block.y * launch.block.z;
     worker.wave_size = launch.wave_size;
-    worker.lanes = launch.wave_size == kMaxWaveSize ? ~uint64_t{0} : (uint64_t{1} << launch.wave_size) - 1;
     worker.waves = (block.size + launch.wave_size - 1) / launch.wave_size;
     worker.divergence_reported = false;
     sanitizer::begin_launch(launch);
@@ -191,7 +206,7 @@ void begin_launch(const Launch &launch) {
 void end_launch() {
     sanitizer::end_launch();
     worker.launch = nullptr;
-    block = {ks_idle_items, idle_state, idle_site, idle_waves, nullptr, 0, {}, {}};
+    block = {ks_idle_items, idle_state, idle_site, 0, idle_waves, nullptr, 0, {}, {}};
 }
 
 } // namespace ks

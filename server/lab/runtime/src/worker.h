@@ -23,13 +23,13 @@ struct Worker {
     WorkItem main;            ///< the thread's own stack, while fibers run
     void (*entry)(WorkItem *); ///< where a work-item of this launch begins
     unsigned waves, wave_size;
-    uint64_t lanes;           ///< a bit for each work-item of a full wave
     WorkItem *items;
     unsigned capacity;        ///< work-items for which there is storage
-    ItemIndex extent;         ///< block extents that the items' indices are filled for
+    ItemIndex extent;         ///< block extents that the items' indices are filled for, and the wave's size
     char *stacks;
     void **free_stacks;
     unsigned free_count;
+    size_t shift;             ///< added to the tops of stacks, see note_frame
     const Launch *launch;     ///< null when no kernel runs on this thread
     bool divergence_reported;
 };
@@ -42,6 +42,9 @@ void prepare_launch(const Launch &launch);
 void begin_launch(const Launch &launch);
 void end_launch();
 
+/// A block's first work-item waits for the first time, with this stack pointer: from now on stacks begin such that those which
+/// wait at the same place do so with a stack pointer at a border of the cache's lines, and fill few of them.
+void note_frame(uintptr_t stack_pointer);
 /// Gives a work-item that begins a stack, set up so that switching to it enters the kernel.
 void prepare_stack(WorkItem *item);
 

@@ -30,12 +30,19 @@ struct alignas(64) WorkItem {
     void *rbx;
     ItemIndex index; ///< its threadIdx
     void *stack;     ///< lowest address of its stack, or null when it has none
+    uint8_t *state;  ///< a State; that of its neighbour in the wave follows
 #ifdef KS_TRACE
     uint64_t *cursor; ///< where its next record goes
 #endif
 };
 static_assert(offsetof(WorkItem, stack_pointer) == 0 && offsetof(WorkItem, resume) == 8 &&
-              offsetof(WorkItem, rbp) == 16 && offsetof(WorkItem, rbx) == 24 && sizeof(WorkItem) == 64);
+              offsetof(WorkItem, rbp) == 16 && offsetof(WorkItem, rbx) == 24);
+#ifndef KS_TRACE
+static_assert(sizeof(WorkItem) == 64);
+#endif
+
+/// From the states of one wave to those of the next. What lies between them is kDone: nobody follows on a wave's last.
+inline constexpr unsigned kStateStride = 2 * kMaxWaveSize;
 
 /// Items that may be read past the last one of a block, see `suspend`.
 inline constexpr unsigned kItemsAhead = 6;
@@ -59,8 +66,9 @@ struct Predicates {
 /// The block that this thread runs.
 struct Block {
     WorkItem *items;
-    uint8_t *state;  ///< a State each; padded with kDone to whole waves
-    uint32_t *site;  ///< where in the source each waits: line << 10 | column
+    uint8_t *state;        ///< a State each, in rows of kStateStride for each wave
+    uint32_t *site;        ///< where in the source each waits for its wave: line << 10 | column
+    uint32_t barrier_site; ///< and where those wait that are at the barrier
     Wave *waves;
     const void *body; ///< the kernel and its arguments
     uint32_t size;
@@ -80,6 +88,10 @@ extern "C" KS_RUNTIME_TLS char ks_dynamic_shared[];
 /// Chooses who runs after work-item `linear` has set its state; releases waiters where all have arrived.
 /// Ends the process with a message where the kernel was launched as a plain loop, since nobody can wait there.
 extern "C" WorkItem *ks_pick_next(uint32_t linear);
+
+/// Called before a work-item waits at another barrier than the one before it: the first of its block to arrive, or two
+/// wait at different ones, which is told.
+extern "C" void ks_other_barrier(uint32_t site);
 
 /// Called on a stack whose work-item has ended and whose neighbour in the wave is not simply the next to begin.
 /// Returns a work-item to begin on this same stack, or never.
@@ -144,20 +156,25 @@ void ks_trace_resume(WorkItem *item);
 /// Waits for `why` at `site`; other work-items run meanwhile.
 static KS_INLINE void KS_SUSPEND(State why, uint32_t site) {
     WorkItem *me = current;
-    const uint32_t linear = me->index.ks_linear;
-    uint8_t *state = block.state + linear;
-    block.site[linear] = site;
+    uint8_t *state = me->state;
+#ifdef KS_SANITIZE
+    const bool is_noted = true;
+#else
+    const bool is_noted = why != kBarrier;
+    if (!is_noted && __builtin_expect(block.barrier_site != site, 0)) ks_other_barrier(site);
+#endif
+    if (is_noted) block.site[me->index.ks_linear] = site;
     state[0] = why;
     WorkItem *next = me + 1;
 #ifdef KS_TRACE
     me->cursor = ks_trace_cursor;
 #endif
 #ifdef KS_SANITIZE
-    next = ks_pick_next(linear); // The library must know who runs.
+    next = ks_pick_next(me->index.ks_linear); // The library must know who runs.
 #else
     // The common case, decided without a call: the neighbour in the same wave can go on.
-    if (__builtin_expect((linear + 1) % kWaveSize == 0 || state[1] != kReady, 0)) {
-        next = ks_pick_next(linear);
+    if (__builtin_expect(state[1] != kReady, 0)) {
+        next = ks_pick_next(me->index.ks_linear);
     }
 #endif
     if (__builtin_expect(next != me, 1)) {
@@ -175,11 +192,10 @@ static KS_INLINE void KS_SUSPEND(State why, uint32_t site) {
 
 /// Ends `item` and returns the one to begin on the same stack.
 static KS_INLINE WorkItem *finish(WorkItem *item) {
-    const uint32_t linear = item->index.ks_linear;
-    uint8_t *state = block.state + linear;
+    uint8_t *state = item->state;
     state[0] = kDone;
 #if !defined(KS_SANITIZE) && !defined(KS_TRACE)
-    if (__builtin_expect((linear + 1) % kWaveSize != 0 && state[1] == kNew, 1)) {
+    if (__builtin_expect(state[1] == kNew, 1)) {
         WorkItem *next = item + 1;
         state[1] = kReady;
         next->stack = item->stack;
