@@ -183,6 +183,27 @@ fn shared_memory_with_a_pipe_of_its_own_takes_its_time() {
     }
 }
 
+#[test]
+fn arithmetic_of_mi300x_reaches_the_published_peaks() {
+    let device = Device::named("mi300x").unwrap_or_else(|error| panic!("{error}"));
+    // Four chains in each of four waves of a unit; operations of a wave's instruction, and the peak in AMD's documentation.
+    for (what, kind, operations, peak) in [
+        ("matrix fp16", OpKind::Call(0), 2.0 * 32.0 * 32.0 * 8.0, 1307.4e12),
+        ("vector fp64", OpKind::Compute(Class::Float64), 2.0 * 64.0, 81.7e12),
+    ] {
+        let ops =
+            (0..64).map(|value: u32| op(kind, Some(value), &value.checked_sub(4).map_or(vec![], |from| vec![from])));
+        let kernel =
+            Kernel { ops: ops.collect(), turns: 256, address: |_, _, _, _| 0, grid: 304, items: 256, registers: 64 };
+        let mut code = kernel.code();
+        code.names = vec!["__builtin_amdgcn_mfma_f32_32x32x8f16".into()];
+        let statics = Statics { registers: 64, lds_bytes: 0 };
+        let forecast = forecast(&code, &kernel.launch(), statics, &device).unwrap_or_else(|error| panic!("{error}"));
+        let seconds = forecast.seconds - *device.start.launch_seconds;
+        assert_near(what, 304.0 * 4.0 * 64.0 * 256.0 * operations / seconds, peak, 1.05);
+    }
+}
+
 /// Bytes a second of a kernel that reads one double with each work-item, two blocks on a unit.
 fn read_stream<const ITEMS: u64>(device: &Device) -> f64 {
     let count = 64 * MIB;
