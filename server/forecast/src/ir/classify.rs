@@ -148,8 +148,8 @@ impl<'a, 'm> Classifier<'a, 'm> {
         Ok(match name.strip_prefix("llvm.") {
             Some(intrinsic) => self::intrinsic(intrinsic, &call),
             None => match name.strip_prefix("ks_trace_") {
-                Some(hook) => self::hook(hook),
-                None => named(name.strip_prefix("ks_op_").unwrap_or(name), 1),
+                Some(hook) => self::hook(hook, &call),
+                None => operation(name.strip_prefix("ks_op_").unwrap_or(name)),
             },
         })
     }
@@ -283,9 +283,27 @@ fn named(name: &str, count: u32) -> Vec<Piece> {
     (0..count.max(1)).map(|_| Piece { kind: Kind::Named(name.to_owned()), address: None }).collect()
 }
 
+/// A function that is not instrumented. Some are one instruction of a kind that there is a class for.
+fn operation(name: &str) -> Vec<Piece> {
+    let class = match name.strip_prefix("__builtin_amdgcn_") {
+        Some("perm" | "lerp" | "sad_u8" | "sad_u16" | "msad_u8") => Class::Int32,
+        Some("ubfe" | "sbfe") => Class::Shift32,
+        Some("sdot4" | "udot4" | "sdot8" | "udot8") => Class::Multiply32,
+        Some("fmed3f" | "fractf") => Class::Float32,
+        None if name == "__saturatef" => Class::Float32,
+        _ => return named(name, 1),
+    };
+    compute(class, 1)
+}
+
 /// A function of the tracing runtime, without `ks_trace_`.
-fn hook(name: &str) -> Vec<Piece> {
+fn hook(name: &str, call: &Call<'_>) -> Vec<Piece> {
     match name {
+        "atomic_4" | "atomic_8" => {
+            let bytes = if name == "atomic_4" { 4 } else { 8 };
+            let kind = OpKind::Atomic { bytes, returns: false, float: false, compares: false, same_value: false };
+            vec![access(kind, call.operand(0).unwrap_or_default(), 0)]
+        }
         "barrier" | "barrier_count" => op(OpKind::Barrier),
         "wave_barrier" | "vote" => op(OpKind::Vote),
         "exchange" | "gather" | "gathered" => op(OpKind::Shuffle),

@@ -3,6 +3,7 @@
 #include "errors.h"
 #include "events.h"
 #include "graph.h"
+#include "trace.h"
 #include <atomic>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,14 @@ template <class T> void fill_row(char *at, unsigned value, size_t count) {
 hipError_t fill(const hipMemsetParams &p) {
     for (size_t row = 0; row < p.height; ++row) {
         char *at = static_cast<char *>(p.dst) + row * p.pitch;
+#ifdef KS_TRACE
+        const uint32_t repeated = p.elementSize == 1   ? (p.value & 0xff) * 0x01010101u
+                                  : p.elementSize == 2 ? (p.value & 0xffff) * 0x00010001u
+                                                       : p.value;
+        if (trace::fill(at, p.width * p.elementSize, repeated)) {
+            continue;
+        }
+#endif
         switch (p.elementSize) {
         case 1: memset(at, static_cast<int>(p.value), p.width); break;
         case 2: fill_row<uint16_t>(at, p.value, p.width); break;

@@ -71,7 +71,7 @@ static KS_INLINE unsigned absolute_difference(unsigned a, unsigned b) { return a
 } // namespace ks
 
 #define KS_UNARY(NAME, T, EXPRESSION)                                                                                  \
-    static KS_INLINE T __builtin_amdgcn_##NAME(T x) { return static_cast<T>(EXPRESSION); }
+    KS_OPERATION(static, T, __builtin_amdgcn_##NAME, (T x), (x), static_cast<T>(EXPRESSION))
 KS_UNARY(rcpf, float, 1.0f / x)
 KS_UNARY(rcp, double, 1.0 / x)
 KS_UNARY(rcph, _Float16, 1.0f / static_cast<float>(x))
@@ -108,26 +108,31 @@ static KS_INLINE bool __builtin_amdgcn_class(double x, int mask) { return ::ks::
 static KS_INLINE bool __builtin_amdgcn_classh(_Float16 x, int mask) {
     return ::ks::is_of_class<_Float16, uint16_t, 10>(x, mask);
 }
-static KS_INLINE float __builtin_amdgcn_fmed3f(float a, float b, float c) {
+namespace ks {
+static KS_INLINE float fmed3f(float a, float b, float c) {
     // With a NaN, the smallest of the others.
     return a != a || b != b || c != c ? fminf(fminf(a, b), c) : ::ks::median(a, b, c);
 }
+} // namespace ks
+KS_OPERATION(static, float, __builtin_amdgcn_fmed3f, (float a, float b, float c), (a, b, c), ::ks::fmed3f(a, b, c))
 static KS_INLINE _Float16 __builtin_amdgcn_fmed3h(_Float16 a, _Float16 b, _Float16 c) {
     return static_cast<_Float16>(
         __builtin_amdgcn_fmed3f(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
 }
 
 // Bits and bytes.
-static KS_INLINE unsigned __builtin_amdgcn_ubfe(unsigned x, unsigned offset, unsigned width) {
-    return x >> (offset & 31) & ((1u << (width & 31)) - 1);
-}
-static KS_INLINE int __builtin_amdgcn_sbfe(int x, unsigned offset, unsigned width) {
+KS_OPERATION(static, unsigned, __builtin_amdgcn_ubfe, (unsigned x, unsigned offset, unsigned width), (x, offset, width),
+             x >> (offset & 31) & ((1u << (width & 31)) - 1))
+namespace ks {
+static KS_INLINE int sbfe(int x, unsigned offset, unsigned width) {
     offset &= 31;
     width &= 31;
     if (width == 0) return 0;
     if (offset + width >= 32) return x >> offset;
     return static_cast<int>(static_cast<unsigned>(x) << (32 - offset - width)) >> (32 - width);
 }
+} // namespace ks
+KS_OPERATION(static, int, __builtin_amdgcn_sbfe, (int x, unsigned offset, unsigned width), (x, offset, width), ::ks::sbfe(x, offset, width))
 static KS_INLINE unsigned __builtin_amdgcn_alignbit(unsigned high, unsigned low, unsigned bits) {
     return __funnelshift_r(low, high, bits & 31);
 }
@@ -136,7 +141,8 @@ static KS_INLINE unsigned __builtin_amdgcn_alignbyte(unsigned high, unsigned low
 }
 /// Four bytes of the eight of `high` and `low`, as the bytes of `selector` say: 0 to 7 a byte, 8 to 11 the sign of bytes
 /// 1, 3, 5 and 7, 12 zeros, above that ones.
-static KS_INLINE unsigned __builtin_amdgcn_perm(unsigned high, unsigned low, unsigned selector) {
+namespace ks {
+static KS_INLINE unsigned perm(unsigned high, unsigned low, unsigned selector) {
     const uint64_t bytes = uint64_t{high} << 32 | low;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
@@ -153,32 +159,46 @@ static KS_INLINE unsigned __builtin_amdgcn_perm(unsigned high, unsigned low, uns
     }
     return result;
 }
-static KS_INLINE unsigned __builtin_amdgcn_sad_u8(unsigned a, unsigned b, unsigned sum) {
+} // namespace ks
+KS_OPERATION(static, unsigned, __builtin_amdgcn_perm, (unsigned high, unsigned low, unsigned selector), (high, low, selector), ::ks::perm(high, low, selector))
+namespace ks {
+static KS_INLINE unsigned sad_u8(unsigned a, unsigned b, unsigned sum) {
     for (int i = 0; i < 4; ++i) sum += ::ks::absolute_difference(a >> (8 * i) & 0xff, b >> (8 * i) & 0xff);
     return sum;
 }
+} // namespace ks
+KS_OPERATION(static, unsigned, __builtin_amdgcn_sad_u8, (unsigned a, unsigned b, unsigned sum), (a, b, sum), ::ks::sad_u8(a, b, sum))
 static KS_INLINE unsigned __builtin_amdgcn_sad_hi_u8(unsigned a, unsigned b, unsigned sum) {
     return (__builtin_amdgcn_sad_u8(a, b, 0) << 16) + sum;
 }
-static KS_INLINE unsigned __builtin_amdgcn_sad_u16(unsigned a, unsigned b, unsigned sum) {
+namespace ks {
+static KS_INLINE unsigned sad_u16(unsigned a, unsigned b, unsigned sum) {
     return sum + ::ks::absolute_difference(a & 0xffff, b & 0xffff) + ::ks::absolute_difference(a >> 16, b >> 16);
 }
+} // namespace ks
+KS_OPERATION(static, unsigned, __builtin_amdgcn_sad_u16, (unsigned a, unsigned b, unsigned sum), (a, b, sum), ::ks::sad_u16(a, b, sum))
 /// Bytes of the reference `b` that are 0 do not count.
-static KS_INLINE unsigned __builtin_amdgcn_msad_u8(unsigned a, unsigned b, unsigned sum) {
+namespace ks {
+static KS_INLINE unsigned msad_u8(unsigned a, unsigned b, unsigned sum) {
     for (int i = 0; i < 4; ++i) {
         const unsigned reference = b >> (8 * i) & 0xff;
         sum += reference == 0 ? 0 : ::ks::absolute_difference(a >> (8 * i) & 0xff, reference);
     }
     return sum;
 }
+} // namespace ks
+KS_OPERATION(static, unsigned, __builtin_amdgcn_msad_u8, (unsigned a, unsigned b, unsigned sum), (a, b, sum), ::ks::msad_u8(a, b, sum))
 /// The mean of each pair of bytes; where the low bit of `round` is set, halves are rounded up.
-static KS_INLINE unsigned __builtin_amdgcn_lerp(unsigned a, unsigned b, unsigned round) {
+namespace ks {
+static KS_INLINE unsigned lerp(unsigned a, unsigned b, unsigned round) {
     unsigned result = 0;
     for (int i = 0; i < 32; i += 8) {
         result |= ((a >> i & 0xff) + (b >> i & 0xff) + (round >> i & 1)) >> 1 << i;
     }
     return result;
 }
+} // namespace ks
+KS_OPERATION(static, unsigned, __builtin_amdgcn_lerp, (unsigned a, unsigned b, unsigned round), (a, b, round), ::ks::lerp(a, b, round))
 
 // Conversions of two numbers at once.
 static KS_INLINE ::ks::HalfPair __builtin_amdgcn_cvt_pkrtz(float low, float high) {
@@ -213,13 +233,17 @@ static KS_INLINE ::ks::UnsignedShortPair __builtin_amdgcn_cvt_pknorm_u16(float l
 
 // Dot products, added to a sum.
 #define KS_DOT(NAME, T, BITS, FIELD)                                                                                   \
-    static KS_INLINE T __builtin_amdgcn_##NAME(T a, T b, T sum, bool clamp) {                                          \
+    namespace ks {                                                                                                     \
+    static KS_INLINE T NAME(T a, T b, T sum, bool clamp) {                                                             \
         int64_t total = sum;                                                                                           \
         for (int i = 0; i < 32 / BITS; ++i) {                                                                          \
             total += ::ks::FIELD<BITS>(static_cast<unsigned>(a), i) * ::ks::FIELD<BITS>(static_cast<unsigned>(b), i);  \
         }                                                                                                              \
         return ::ks::sum_of_products<T>(total, clamp);                                                                 \
-    }
+    }                                                                                                                  \
+    } /* namespace ks */                                                                                               \
+    KS_OPERATION(static, T, __builtin_amdgcn_##NAME, (T a, T b, T sum, bool clamp), (a, b, sum, clamp),                \
+                 ::ks::NAME(a, b, sum, clamp))
 KS_DOT(sdot4, int, 8, signed_field)
 KS_DOT(udot4, unsigned, 8, unsigned_field)
 KS_DOT(sdot8, int, 4, signed_field)

@@ -2,6 +2,7 @@
 #pragma once
 #pragma clang system_header
 #include <ks/qualifiers.h>
+#include <ks/trace.h>
 #include <stdint.h>
 #include <string.h>
 #include <type_traits>
@@ -23,6 +24,22 @@ inline constexpr int kExchangeOrder = __ATOMIC_ACQ_REL, kFailureOrder = __ATOMIC
 
 /// Replaces *address by update(*address) and returns what was there.
 template <class T, class F> static KS_INLINE T atomic_update(T *address, F update) {
+#ifdef KS_TRACE
+    // One operation on a device, and one thread here.
+    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    if constexpr (sizeof(T) == sizeof(Bits)) {
+        Bits bits;
+        if constexpr (sizeof(T) == 8) bits = ks_trace_atomic_8(address);
+        else bits = ks_trace_atomic_4(address);
+        T before;
+        memcpy(&before, &bits, sizeof before);
+        const T after = update(before);
+        memcpy(&bits, &after, sizeof bits);
+        if constexpr (sizeof(T) == 8) ks_trace_put_8(address, bits);
+        else ks_trace_put_4(address, bits);
+        return before;
+    }
+#endif
     T before;
     __atomic_load(address, &before, __ATOMIC_RELAXED);
     T after = update(before);
@@ -32,6 +49,9 @@ template <class T, class F> static KS_INLINE T atomic_update(T *address, F updat
     return before;
 }
 template <class T> static KS_INLINE T atomic_add(T *address, T value) {
+#ifdef KS_TRACE
+    return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+#endif
     if constexpr (std::is_floating_point_v<T>) {
         return atomic_update(address, [value](T before) { return before + value; });
     } else {
@@ -48,9 +68,15 @@ template <class T> static KS_INLINE T atomic_compare_and_swap(T *address, T expe
     return expected;
 }
 template <class T> static KS_INLINE T atomic_min(T *address, T value) {
+#ifdef KS_TRACE
+    return __hip_atomic_fetch_min(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#endif
     return atomic_update(address, [value](T before) { return value < before ? value : before; });
 }
 template <class T> static KS_INLINE T atomic_max(T *address, T value) {
+#ifdef KS_TRACE
+    return __hip_atomic_fetch_max(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#endif
     return atomic_update(address, [value](T before) { return before < value ? value : before; });
 }
 

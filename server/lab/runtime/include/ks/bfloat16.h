@@ -13,13 +13,22 @@ namespace ks {
 static KS_INLINE constexpr float bfloat16_to_float(unsigned short bits) {
     return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
 }
+#ifdef KS_TRACE
+extern "C" KS_TRACE_CONSTANT unsigned short ks_op_cvt_bf16_f32(float x);
+#endif
 /// To the nearest, ties to even. A NaN keeps its upper bits; where those are all zero it gets the lowest one.
-static KS_INLINE constexpr unsigned short float_to_bfloat16(float x) {
+static KS_INLINE constexpr unsigned short rounded_to_bfloat16(float x) {
     const uint32_t bits = __builtin_bit_cast(uint32_t, x);
     const bool finite = (~bits & 0x7f800000u) != 0;
     const uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1);
     const uint32_t kept = bits | ((bits & 0xffffu) != 0 ? 0x10000u : 0);
     return static_cast<unsigned short>((finite ? rounded : kept) >> 16);
+}
+static KS_INLINE constexpr unsigned short float_to_bfloat16(float x) {
+#ifdef KS_TRACE
+    if (!__builtin_is_constant_evaluated()) return ks_op_cvt_bf16_f32(x);
+#endif
+    return rounded_to_bfloat16(x);
 }
 
 } // namespace ks

@@ -5,11 +5,20 @@
 #pragma once
 #pragma clang system_header
 #include <ks/qualifiers.h>
+#include <ks/trace.h>
 #include <stdint.h>
 
 namespace ks {
 
+#ifdef KS_TRACE
+/// `format`: the exponent's bits, and 16 for fnuz.
+extern "C" KS_TRACE_CONSTANT float ks_op_cvt_f32_fp8(unsigned char code, int format);
+extern "C" KS_TRACE_CONSTANT unsigned char ks_op_cvt_fp8_f32(float x, bool saturate, int format);
+extern "C" KS_TRACE_CONSTANT unsigned char ks_op_cvt_sr_fp8_f32(float x, uint32_t random, int format);
+#endif
+
 template <int kExponentBits, int kMantissaBits, bool kFnuz> struct Fp8 {
+    static constexpr int kFormat = kExponentBits | (kFnuz ? 16 : 0);
     static constexpr int kBias = (1 << (kExponentBits - 1)) - (kFnuz ? 0 : 1);
     /// The code of the largest number.
     static constexpr unsigned kLargest = kFnuz ? 0x7f : kExponentBits == 4 ? 0x7e : 0x7b;
@@ -22,6 +31,12 @@ template <int kExponentBits, int kMantissaBits, bool kFnuz> struct Fp8 {
 
     /// Exact. The NaN that comes out is quiet.
     static KS_INLINE constexpr float decode(uint8_t code) {
+#ifdef KS_TRACE
+        if (!__builtin_is_constant_evaluated()) return ks_op_cvt_f32_fp8(code, kFormat);
+#endif
+        return decoded(code);
+    }
+    static KS_INLINE constexpr float decoded(uint8_t code) {
         const uint32_t magnitude = code & 0x7fu, fraction = magnitude << (23 - kMantissaBits);
         const float normal = __builtin_bit_cast(float, fraction + (static_cast<uint32_t>(127 - kBias) << 23));
         // A subnormal number is what lies between the smallest normal number and that with the same fraction.
@@ -37,6 +52,12 @@ template <int kExponentBits, int kMantissaBits, bool kFnuz> struct Fp8 {
     /// To the nearest, ties to even. What is too large then becomes the largest number if `saturate`, else infinity or,
     /// where there is none, NaN. Infinity is too large too; without a sign for it (fnuz) it is always NaN.
     static KS_INLINE constexpr uint8_t encode(float x, bool saturate) {
+#ifdef KS_TRACE
+        if (!__builtin_is_constant_evaluated()) return ks_op_cvt_fp8_f32(x, saturate, kFormat);
+#endif
+        return encoded(x, saturate);
+    }
+    static KS_INLINE constexpr uint8_t encoded(float x, bool saturate) {
         const uint32_t bits = __builtin_bit_cast(uint32_t, x) & 0x7fffffffu;
         // Far enough above all formats' numbers that the arithmetic below stays finite.
         const uint32_t limited = bits < 0x48000000u ? bits : 0x48000000u;
@@ -51,6 +72,12 @@ template <int kExponentBits, int kMantissaBits, bool kFnuz> struct Fp8 {
     /// Up or down with the odds of its distance to either, as v_cvt_sr_* decides it: the upper bits of `random` are
     /// added to those that are to be cut off.
     static KS_INLINE constexpr uint8_t encode_stochastic(float x, uint32_t random) {
+#ifdef KS_TRACE
+        if (!__builtin_is_constant_evaluated()) return ks_op_cvt_sr_fp8_f32(x, random, kFormat);
+#endif
+        return encoded_stochastic(x, random);
+    }
+    static KS_INLINE constexpr uint8_t encoded_stochastic(float x, uint32_t random) {
         const uint32_t bits = __builtin_bit_cast(uint32_t, x) & 0x7fffffffu;
         const uint32_t limited = bits < 0x48000000u ? bits : 0x48000000u;
         const int field = static_cast<int>(limited >> 23), exponent = field < kLowest ? kLowest : field;

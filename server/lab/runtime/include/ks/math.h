@@ -3,6 +3,7 @@
 #pragma once
 #pragma clang system_header
 #include <ks/qualifiers.h>
+#include <ks/trace.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,7 +30,7 @@ double bessel_i1(double x);
 // glibc declares some of these names with C linkage and does not define them; an inline definition with the same
 // linkage and promise not to throw completes them.
 #define KS_FAST_1(NAME, EXPRESSION)                                                                                    \
-    extern "C" KS_INLINE float NAME(float x) noexcept { return EXPRESSION; }
+    KS_OPERATION(extern "C", float, NAME, (float x), (x), EXPRESSION)
 KS_FAST_1(__expf, expf(x))
 KS_FAST_1(__exp10f, exp10f(x))
 KS_FAST_1(__logf, logf(x))
@@ -40,10 +41,28 @@ KS_FAST_1(__cosf, cosf(x))
 KS_FAST_1(__tanf, tanf(x))
 KS_FAST_1(__saturatef, x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x != x ? 0.0f : x)
 #undef KS_FAST_1
-extern "C" KS_INLINE float __powf(float x, float y) noexcept { return powf(x, y); }
+KS_OPERATION(extern "C", float, __powf, (float x, float y), (x, y), powf(x, y))
+KS_OPERATION(static, float, __fdividef, (float x, float y), (x, y), x / y)
+KS_OPERATION(static, float, fdividef, (float x, float y), (x, y), x / y)
+#ifdef KS_TRACE
+// Results in memory would be accesses.
+#define KS_REPLACE extern "C" inline __attribute__((gnu_inline, always_inline))
+KS_REPLACE void sincosf(float x, float *sine, float *cosine) noexcept {
+    *sine = sinf(x);
+    *cosine = cosf(x);
+}
+KS_REPLACE void sincos(double x, double *sine, double *cosine) noexcept {
+    *sine = sin(x);
+    *cosine = cos(x);
+}
+#undef KS_REPLACE
+extern "C" KS_INLINE void __sincosf(float x, float *sine, float *cosine) noexcept {
+    *sine = __sinf(x);
+    *cosine = __cosf(x);
+}
+#else
 extern "C" KS_INLINE void __sincosf(float x, float *sine, float *cosine) noexcept { sincosf(x, sine, cosine); }
-static KS_INLINE float __fdividef(float x, float y) { return x / y; }
-static KS_INLINE float fdividef(float x, float y) { return x / y; }
+#endif
 
 // Arithmetic with a named rounding. To nearest is how the host rounds; the others are not provided.
 #define KS_ROUNDED(T, PREFIX, ROOT)                                                                                    \
@@ -56,13 +75,13 @@ static KS_INLINE float fdividef(float x, float y) { return x / y; }
 KS_ROUNDED(float, __f, __builtin_sqrtf)
 KS_ROUNDED(double, __d, __builtin_sqrt)
 #undef KS_ROUNDED
-static KS_INLINE float __frsqrt_rn(float x) { return 1.0f / __builtin_sqrtf(x); }
+KS_OPERATION(static, float, __frsqrt_rn, (float x), (x), 1.0f / __builtin_sqrtf(x))
 static KS_INLINE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 static KS_INLINE double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
 
 // What HIP has beyond C's mathematics.
-static KS_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
-static KS_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+KS_OPERATION(static, float, rsqrtf, (float x), (x), 1.0f / __builtin_sqrtf(x))
+KS_OPERATION(static, double, rsqrt, (double x), (x), 1.0 / __builtin_sqrt(x))
 static KS_INLINE float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 static KS_INLINE double rcbrt(double x) { return 1.0 / cbrt(x); }
 static KS_INLINE float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
@@ -87,10 +106,10 @@ static KS_INLINE float normf(int n, const float *v) {
 }
 static KS_INLINE double rnorm(int n, const double *v) { return 1.0 / norm(n, v); }
 static KS_INLINE float rnormf(int n, const float *v) { return 1.0f / normf(n, v); }
-static KS_INLINE double sinpi(double x) { return sin(M_PI * fmod(x, 2.0)); }
-static KS_INLINE double cospi(double x) { return cos(M_PI * fmod(x, 2.0)); }
-static KS_INLINE float sinpif(float x) { return static_cast<float>(sinpi(x)); }
-static KS_INLINE float cospif(float x) { return static_cast<float>(cospi(x)); }
+KS_OPERATION(static, double, sinpi, (double x), (x), sin(M_PI * fmod(x, 2.0)))
+KS_OPERATION(static, double, cospi, (double x), (x), cos(M_PI * fmod(x, 2.0)))
+KS_OPERATION(static, float, sinpif, (float x), (x), static_cast<float>(sinpi(x)))
+KS_OPERATION(static, float, cospif, (float x), (x), static_cast<float>(cospi(x)))
 static KS_INLINE void sincospi(double x, double *sine, double *cosine) {
     *sine = sinpi(x);
     *cosine = cospi(x);

@@ -45,6 +45,30 @@ KS_TRACE_EXCHANGE uint64_t ks_trace_vote(bool predicate, uint32_t site);
 KS_TRACE_EXCHANGE uint64_t ks_trace_gather(uint64_t value, uint32_t site);
 /// What `lane` showed in the exchange that gave `active`.
 KS_TRACE_EXCHANGE uint64_t ks_trace_gathered(uint64_t active, unsigned lane);
+
+/// What an atomic update finds, and what it leaves: the first is the access, nothing comes between the two.
+__attribute__((nothrow)) uint32_t ks_trace_atomic_4(void *address);
+__attribute__((nothrow)) uint64_t ks_trace_atomic_8(void *address);
+__attribute__((nothrow)) void ks_trace_put_4(void *address, uint32_t value);
+__attribute__((nothrow)) void ks_trace_put_8(void *address, uint64_t value);
 }
 
+#endif
+
+/// A function that is one operation of a device: `LINKAGE R NAME PARAMETERS { return EXPRESSION; }`. Traced code calls
+/// it as ks_op_NAME, by which a forecast knows it.
+#ifdef KS_TRACE
+#ifdef KS_DEFINE_OPERATIONS
+#define KS_OPERATION_BODY(R, NAME, PARAMETERS, EXPRESSION)                                                             \
+    extern "C" __attribute__((visibility("default"), const, nothrow)) R ks_op_##NAME PARAMETERS { return EXPRESSION; }
+#else
+#define KS_OPERATION_BODY(R, NAME, PARAMETERS, EXPRESSION)                                                             \
+    extern "C" KS_TRACE_CONSTANT R ks_op_##NAME PARAMETERS;
+#endif
+#define KS_OPERATION(LINKAGE, R, NAME, PARAMETERS, ARGUMENTS, EXPRESSION)                                              \
+    KS_OPERATION_BODY(R, NAME, PARAMETERS, EXPRESSION)                                                                 \
+    LINKAGE KS_INLINE R NAME PARAMETERS noexcept { return ks_op_##NAME ARGUMENTS; }
+#else
+#define KS_OPERATION(LINKAGE, R, NAME, PARAMETERS, ARGUMENTS, EXPRESSION)                                              \
+    LINKAGE KS_INLINE R NAME PARAMETERS noexcept { return EXPRESSION; }
 #endif

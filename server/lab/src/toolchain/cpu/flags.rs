@@ -90,8 +90,16 @@ const THREAD: [&str; 7] = [
 ];
 
 /// How programs are built for a trace: clang writes LLVM's code as it is, and a device's optimiser goes on.
-const TRACED: [&str; 5] =
-    ["-gline-tables-only", "-fno-vectorize", "-fno-slp-vectorize", "-Xclang", "-disable-llvm-passes"];
+const TRACED: [&str; 7] = [
+    "-gline-tables-only",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    // Arithmetic of halves is theirs, not float's.
+    "-Xclang",
+    "-ffloat16-excess-precision=none",
+    "-Xclang",
+    "-disable-llvm-passes",
+];
 
 /// The members of threadIdx are properties there.
 const TRACE: [&str; 2] = ["-DKS_TRACE=1", "-fdeclspec"];
