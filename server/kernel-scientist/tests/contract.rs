@@ -177,3 +177,57 @@ fn a_program_that_would_take_any_kernel_for_right_is_not_compared() {
         assert_eq!(done.stderr.contains("when its kernels do nothing"), status == 2, "{name}: {done:?}");
     }
 }
+
+/// Two kernels, of which one is slower by far.
+const TWO_KERNELS: &str = "#include <hip/hip_runtime.h>\n#include <cstdio>\n\
+    __global__ void first(const float *x, float *y, int n) {\n\
+     int i = blockIdx.x * blockDim.x + threadIdx.x;\n if (i < n) y[i] = x[i] * 2.0f;\n}\n\
+    __global__ void second(const float *x, float *y, int n) {\n\
+     int i = blockIdx.x * blockDim.x + threadIdx.x;\n if (i < n) y[i] = x[i] + 1.0f;\n}\n";
+const THEIR_MAIN: &str = "int main() {\n const int n = 4096;\n float *x, *y, last = 0;\n\
+     (void)hipMalloc(&x, n * 4);\n (void)hipMalloc(&y, n * 4);\n (void)hipMemset(x, 0, n * 4);\n\
+     first<<<n / 64, 64>>>(x, y, n);\n second<<<n / 64, 64>>>(y, x, n);\n\
+     (void)hipMemcpy(&last, x + n - 1, 4, hipMemcpyDeviceToHost);\n std::printf(\"%g\\n\", last);\n\
+     return last == 1.0f ? 0 : 1;\n}\n";
+
+#[test]
+fn one_kernel_of_a_program_is_timed_compared_and_checked_by_its_name() {
+    let run = Run::in_folder();
+    run.file("two.hip", format!("{TWO_KERNELS}{THEIR_MAIN}"));
+    run.file("same.hip", format!("// the same\n{TWO_KERNELS}{THEIR_MAIN}"));
+    let timed = run.program(["time", "two.hip", "--kernel", "second", "--against", "same.hip", "--budget", "0.3"]);
+    assert_eq!(timed.status, 0, "{timed:?}");
+    assert!(timed.stdout.contains("second") && !timed.stdout.contains("first"), "{timed:?}");
+    assert_eq!(run.program(["check", "two.hip", "--kernel", "first"]).status, 0);
+    for command in ["check", "time"] {
+        let missing = run.program([command, "two.hip", "--kernel", "third"]);
+        assert_eq!(missing.status, 2, "{missing:?}");
+        assert!(missing.stderr.contains("did not launch third; it launched first, second"), "{missing:?}");
+    }
+    // The comparison is in the notebook with its interval.
+    let history = run.program(["history", "two.hip", "--kernel", "second"]);
+    assert!(!history.stdout.contains("x faster") && !history.stdout.contains("x same"), "{history:?}");
+}
+
+#[test]
+fn one_kernel_of_a_file_without_a_main_is_fed_by_its_name() {
+    let run = Run::in_folder();
+    run.file("two.hip", TWO_KERNELS);
+    let checked = run.program(["check", "two.hip", "--kernel", "second"]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    let missing = run.program(["check", "two.hip", "--kernel", "third"]);
+    assert_eq!(missing.status, 2, "{missing:?}");
+    // A benchmark file says what is called.
+    let written = run.program(["benchmark", "two.hip", "--kernel", "first"]);
+    run.file("two.bench.toml", &written.stdout);
+    assert_eq!(run.program(["check", "two.hip", "--kernel", "first"]).status, 0);
+    let other = run.program(["check", "two.hip", "--kernel", "second"]);
+    assert_eq!(other.status, 2, "{other:?}");
+    assert!(other.stderr.contains("it calls first and not second"), "{other:?}");
+    // Of two files with a benchmark each, one benchmark feeds both, and it is said which.
+    run.file("other.hip", format!("// the same\n{TWO_KERNELS}"));
+    run.file("other.bench.toml", &written.stdout);
+    let compared = run.program(["time", "two.hip", "--against", "other.hip", "--budget", "0.2"]);
+    assert_eq!(compared.status, 0, "{compared:?}");
+    assert!(compared.stderr.contains("two.bench.toml; ") && compared.stderr.contains("other.bench.toml is not used"));
+}

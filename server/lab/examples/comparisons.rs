@@ -201,6 +201,7 @@ impl Subject {
             cache: cache.unwrap_or_else(|| std::env::temp_dir().join("kernel-scientist-comparisons")),
             benchmark: None,
             program_args: None,
+            kernel: None,
             timeout: Duration::from_secs(30),
             memory_bytes: 4 << 30,
         };

@@ -10,6 +10,7 @@ mod report;
 mod steady;
 mod time;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,12 +38,41 @@ pub struct RunOptions {
     pub limits: Limits,
     /// What it may read beside the folder of its source.
     pub readable: Vec<PathBuf>,
+    /// The kernel that is timed and compared; `None` for all that it launches.
+    pub kernel: Option<String>,
 }
 
 impl RunOptions {
     /// No arguments, and this machine's limits with `wall` for one run.
     pub fn new(wall: Duration) -> Self {
-        Self { arguments: Vec::new(), limits: Limits::for_this_machine(wall), readable: Vec::new() }
+        Self { arguments: Vec::new(), limits: Limits::for_this_machine(wall), readable: Vec::new(), kernel: None }
+    }
+
+    /// Whether launches of the kernel with this name in the report are asked for. Every instance of a template is, and a
+    /// kernel in a namespace is by its own name too.
+    fn asks_for(&self, name: &str) -> bool {
+        let Some(kernel) = &self.kernel else { return true };
+        let plain = name.split('<').next().unwrap_or(name);
+        [name, plain].contains(&kernel.as_str()) || plain.rsplit("::").next() == Some(kernel)
+    }
+
+    /// Refuses a run that launched nothing of what is asked for.
+    pub(crate) fn require_launches(&self, outcome: &Outcome, program: &BuiltProgram) -> Result<(), LabError> {
+        if outcome.launches.iter().any(|group| self.asks_for(&group.name)) {
+            return Ok(());
+        }
+        let file = program.source.path.display();
+        let names: BTreeSet<&str> = outcome.launches.iter().map(|group| group.name.as_str()).collect();
+        Err(LabError::Usage(match (&self.kernel, names.is_empty()) {
+            (Some(kernel), false) => format!(
+                "{file} ran to its end and did not launch {kernel}; it launched {}",
+                names.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+            _ => format!(
+                "{file} ran to its end and launched no kernel, so there is nothing to time; give it the --args that make \
+                 it launch, or write a benchmark file"
+            ),
+        }))
     }
 }
 
@@ -261,6 +291,26 @@ mod tests {
         assert_eq!(chosen(outcome(20, 10), 10), Threads::One);
         assert_eq!(chosen(outcome(20, 10), 0), Threads::All);
         assert_eq!(chosen(outcome(6000, 1000), 1000), Threads::All);
+    }
+
+    #[test]
+    fn a_kernel_is_asked_for_by_its_own_name() {
+        let asking = |kernel: Option<&str>| RunOptions {
+            kernel: kernel.map(str::to_owned),
+            ..RunOptions::new(Duration::from_secs(1))
+        };
+        for (name, kernel, expected) in [
+            ("scale", None, true),
+            ("scale", Some("scale"), true),
+            ("scale<float, 4>", Some("scale"), true),
+            ("scale<float, 4>", Some("scale<float, 4>"), true),
+            ("scale<float, 4>", Some("scale<float, 8>"), false),
+            ("app::scale<app::T>", Some("scale"), true),
+            ("scale2", Some("scale"), false),
+            ("upscale", Some("scale"), false),
+        ] {
+            assert_eq!(asking(kernel).asks_for(name), expected, "{name} {kernel:?}");
+        }
     }
 
     const LAUNCH: &str = r#"secret {"launches":{"kernel":"k","grid":[1,1,1],"block":[64,1,1],"shared_bytes":0,"ns":[5000,6000],"processor_ns":[1,1]}}"#;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use hip_syntax::Syntax;
 use hip_syntax::rewrite::Barriers;
 
-use crate::benchmark::{self, Benchmark};
+use crate::benchmark::{self, Benchmark, Entry};
 use crate::harness::{Bench, CpuBuilder};
 use crate::program::{self, RunOptions};
 use crate::sandbox::Limits;
@@ -69,6 +69,9 @@ pub struct WorkbenchOptions {
     pub benchmark: Option<PathBuf>,
     /// Arguments of the program, instead of the benchmark file's.
     pub program_args: Option<Vec<String>>,
+    /// The kernel to time and compare alone; `None` for all. Under a benchmark file it must be what that file calls, and
+    /// without one it is the kernel that is fed by its signature.
+    pub kernel: Option<String>,
     /// Most time that one run of the code may take.
     pub timeout: Duration,
     /// Most memory that one run of the code may take, in bytes.
@@ -110,6 +113,8 @@ pub struct Workbench {
     cpu: Cpu,
     compile: CompileOptions,
     limits: Limits,
+    /// As in [`WorkbenchOptions::kernel`].
+    kernel: Option<String>,
     /// What [`Workbench::remarks`] tells.
     remarks: Mutex<BTreeSet<String>>,
 }
@@ -144,6 +149,7 @@ impl Workbench {
             cpu,
             compile,
             limits,
+            kernel: options.kernel,
             remarks: Mutex::default(),
         })
     }
@@ -221,8 +227,12 @@ impl Workbench {
         match &self.feed {
             Feed::Program(arguments) => {
                 let built = self.program(build, barriers, cancel)?;
-                program::run(&self.cpu, &built, &self.run_options(&arguments.check), cancel)
-                    .map(|outcome| outcome.stdout)
+                let run = self.run_options(&arguments.check);
+                let outcome = program::run(&self.cpu, &built, &run, cancel)?;
+                if run.kernel.is_some() {
+                    run.require_launches(&outcome, &built)?;
+                }
+                Ok(outcome.stdout)
             }
             Feed::Benchmark(benchmark) => {
                 let time = |bench: Bench<'_>| bench.time(&build.source, &Sampling::once(), cancel);
@@ -276,6 +286,12 @@ impl Workbench {
         Ok(compared.noted(|comparison| &mut comparison.device_note))
     }
 
+    /// Whether [`Workbench::sanitize`] can begin at once; else it builds the sanitizer's runtime first, which takes up to a
+    /// minute.
+    pub fn is_ready_to_sanitize(&self, sanitizer: Sanitizer) -> bool {
+        self.cpu.has_sanitizer(sanitizer)
+    }
+
     /// Builds `source` for a sanitizer, runs it once and tells what was found.
     ///
     /// # Errors
@@ -314,6 +330,7 @@ impl Workbench {
             arguments: arguments.iter().map(OsString::from).collect(),
             limits: self.limits,
             readable: Vec::new(),
+            kernel: self.kernel.clone(),
         }
     }
 
@@ -361,7 +378,8 @@ fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabEr
     let path = options.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
     let arguments = options.program_args.clone();
     if let Some(benchmark) = path.map(|path| Benchmark::load(&path)).transpose()? {
-        if benchmark.entry.is_some() && arguments.is_none() {
+        if let Some(entry) = benchmark.entry.as_ref().filter(|_| arguments.is_none()) {
+            require_entry(&benchmark, entry, options.kernel.as_deref())?;
             return Ok(Found::benchmark(benchmark, false));
         }
         let arguments = arguments.map_or_else(|| Arguments::of(&benchmark.program), Arguments::same);
@@ -377,12 +395,27 @@ fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabEr
             source.path.display()
         )));
     }
-    infer_feed(source, &syntax)
+    infer_feed(source, &syntax, options.kernel.as_deref())
 }
 
-fn infer_feed(source: &Source, syntax: &Syntax) -> Result<Found, LabError> {
+/// Refuses a kernel that the benchmark file does not call. Which kernels a host function launches is not known.
+fn require_entry(benchmark: &Benchmark, entry: &Entry, kernel: Option<&str>) -> Result<(), LabError> {
+    let called = entry.name();
+    match kernel {
+        Some(kernel) if entry.launch().is_some() && called.split('<').next().map(str::trim) != Some(kernel) => {
+            Err(LabError::Usage(format!(
+                "{}: it calls {called} and not {kernel}; name a file for {kernel} with --benchmark (`kernel-scientist \
+                 benchmark` writes one), or leave --kernel out",
+                benchmark.path.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn infer_feed(source: &Source, syntax: &Syntax, kernel: Option<&str>) -> Result<Found, LabError> {
     let path = Benchmark::path_for(&source.path);
-    let text = benchmark::infer(syntax, None).map_err(|error| {
+    let text = benchmark::infer(syntax, kernel).map_err(|error| {
         LabError::Usage(format!(
             "{}: it has no main, there is no {}, and none can be inferred: {error}",
             source.path.display(),

@@ -377,3 +377,19 @@ fn a_build_can_be_cancelled() {
     assert!(matches!(result, Err(LabError::Cancelled)), "{:?}", result.map(|program| program.path));
     assert!(delay < Duration::from_secs(5), "{delay:?}");
 }
+
+#[test]
+fn a_build_that_was_cut_short_on_the_disk_is_made_anew() {
+    let project = Project::new(&[(
+        "k.hip",
+        "#include <hip/hip_runtime.h>\n#include <cstdio>\n__global__ void k() {}\n\
+         int main() { k<<<1, 1>>>(); std::puts(\"whole\"); }\n// cut short\n",
+    )]);
+    let (cpu, source, cancel) = (cpu(), project.source("k.hip"), Cancel::new());
+    let options = CompileOptions::default();
+    for length in [0, 5000] {
+        let built = cpu.build_program(&source, &options, &cancel).unwrap();
+        fs::File::options().write(true).open(&built.path).unwrap().set_len(length).unwrap();
+        assert_eq!(output(&cpu, &source).unwrap(), "whole\n", "cut to {length} bytes");
+    }
+}

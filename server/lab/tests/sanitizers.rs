@@ -32,6 +32,7 @@ fn look(path: &Path, sanitizer: Sanitizer) -> Sanitized {
         cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
         benchmark: None,
         program_args: None,
+        kernel: None,
         timeout: Duration::from_secs(60),
         memory_bytes: 4 << 30,
     };

@@ -70,6 +70,7 @@ fn open(folder: &Path, text: &str) -> Workbench {
         cache: std::env::temp_dir().join(format!("ks-lab-tests-{}", env!("CARGO_PKG_VERSION"))),
         benchmark: None,
         program_args: None,
+        kernel: None,
         timeout: Duration::from_secs(20),
         memory_bytes: 4 << 30,
     };

@@ -19,7 +19,9 @@ pub fn percent(ratio: f64) -> f64 {
 pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Finding {
     let gain = percent(speed.ratio);
     let GainRange { min_percent: min, max_percent: max } = plan.gain;
-    let agreement = if gain < min {
+    let agreement = if is_open(speed) {
+        "nothing is said of the prediction"
+    } else if gain < min {
         "less than predicted"
     } else if gain > max {
         "more than predicted"
@@ -41,7 +43,8 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
     Finding {
         about: family(&plan.key).to_owned(),
         predicted: plan.gain,
-        measured_percent: Some(gain),
+        // Without an interval it is a number and not a measurement: nothing is learnt from it.
+        measured_percent: (!is_open(speed)).then_some(gain),
         text,
         tried: Vec::new(),
     }
@@ -79,7 +82,7 @@ fn values_in_words(plan: &Hypothesis, tried: &[Tried]) -> String {
         named = names;
         let value = |setting: &Setting| match again {
             true => setting.value.to_string(),
-            false => format!("{} {}", setting.name, setting.value),
+            false => setting.to_string(),
         };
         let values: Vec<String> = settings.iter().map(value).collect();
         words.push(format!("{} {what}", values.join(", ")));
@@ -177,8 +180,10 @@ mod tests {
     #[test]
     fn an_interval_that_says_nothing_is_not_given_in_numbers() {
         let speed = SpeedRatio { ratio: 1.5, low: 0.0, high: f64::MAX };
-        let text = measured(&plan(), &speed, Verdict::Inconclusive).text;
-        assert!(text.contains("inconclusive, +50.0% (too few samples for an interval), more than"), "{text}");
+        let finding = measured(&plan(), &speed, Verdict::Inconclusive);
+        let text = "inconclusive, +50.0% (too few samples for an interval), nothing is said of the prediction";
+        assert!(finding.text.contains(text), "{}", finding.text);
+        assert_eq!(finding.measured_percent, None);
         assert_eq!(ratio_in_words(&speed), "1.50x (too few samples for an interval)");
     }
 

@@ -113,6 +113,18 @@ pub struct Setting {
     pub value: i64,
 }
 
+impl std::fmt::Display for Setting {
+    /// `TILE 32`.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.name, self.value)
+    }
+}
+
+/// `TILE 32, UNROLL 4`; nothing where nothing is set.
+pub fn in_words(settings: &[Setting]) -> String {
+    settings.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// A value of a search that is not tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {

@@ -58,7 +58,7 @@ fn the_fields_of_every_event_are_these() {
         "finding: about calibration generation measured_percent predicted text",
         "finished: best calibration candidates confirmed duplicates experiments failed generations reason run shapes \
          speedup speedup_high speedup_low spent_s spent_tokens spent_usd state",
-        "generation: best best_ratio estimate_s generation of remaining_s spent_s spent_tokens spent_usd",
+        "generation: best best_high best_low best_ratio estimate_s generation of remaining_s spent_s spent_tokens spent_usd",
         "paused: message",
         "selected: base generation reason reference",
         "started: budget device file kernel provider resumed run seed",

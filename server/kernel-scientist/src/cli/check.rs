@@ -18,6 +18,9 @@ use super::{CliError, Context};
 pub struct CheckArgs {
     /// HIP source file.
     file: PathBuf,
+    /// Only this kernel: the one to feed where a file has several and no main; a program must launch it.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
     /// Print what the program printed, too.
     #[arg(long)]
     output: bool,
@@ -56,7 +59,7 @@ struct Answer {
 /// Runs the command.
 pub fn run(context: &Context, args: &CheckArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
-    let subject = Subject::open(context, &source, &args.subject)?;
+    let subject = Subject::open(context, &source, &args.subject, args.kernel.as_deref())?;
     if let Some(kind) = args.sanitize {
         return sanitize(context, args, kind, &source, &subject);
     }
@@ -101,6 +104,10 @@ fn sanitize(
         Kind::Thread => (Sanitizer::Thread, "thread"),
     };
     let bench = &subject.workbench;
+    // Half a minute of silence looks like a program that hangs.
+    if !bench.is_ready_to_sanitize(sanitizer) && !context.draws_progress() {
+        eprintln!("note: the sanitizer's runtime is built, once on this machine; this takes half a minute or more");
+    }
     let progress = Progress::new(context);
     progress.say("looking with a sanitizer (the first time its runtime is built)");
     let looked = bench.sanitize(source, sanitizer, &context.cancel);

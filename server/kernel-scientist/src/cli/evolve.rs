@@ -63,7 +63,7 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
         Some(unfinished) => file.with_text(unfinished.text.clone()),
         None => file.clone(),
     };
-    let subject = Subject::open(context, &original, &args.subject)?;
+    let subject = Subject::open(context, &original, &args.subject, None)?;
     let best_path = best_path(args, &file)?;
 
     let resumed = unfinished.map(|unfinished| unfinished.run);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use hip_syntax::Syntax;
+use lab::SpeedRatio;
 use notebook::{HistoryPoint, Notebook};
 use serde::Serialize;
 use serde_json::Value;
@@ -49,6 +50,10 @@ struct Row {
     current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio_low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio_high: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<lab::Verdict>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,10 +101,22 @@ fn row(point: HistoryPoint, now: &str) -> Row {
         current: measurement.fingerprint.as_deref() == Some(now),
         fingerprint: measurement.fingerprint,
         ratio: point.speed.as_ref().map(|(speed, _)| speed.ratio),
+        ratio_low: point.speed.as_ref().map(|(speed, _)| speed.low),
+        ratio_high: point.speed.as_ref().map(|(speed, _)| speed.high),
         verdict: point.speed.as_ref().map(|(_, verdict)| *verdict),
         hypothesis: point
             .experiment
             .and_then(|(_, hypothesis)| hypothesis.get("title").and_then(Value::as_str).map(str::to_owned)),
+    }
+}
+
+/// `1.31x [1.28, 1.34] faster`.
+fn speed(row: &Row) -> String {
+    match (row.ratio, row.ratio_low, row.ratio_high, row.verdict) {
+        (Some(ratio), Some(low), Some(high), Some(verdict)) => {
+            format!("{} {verdict}", figures::speed(&SpeedRatio { ratio, low, high }))
+        }
+        _ => String::new(),
     }
 }
 
@@ -119,10 +136,7 @@ fn text(args: &HistoryArgs, answer: &Answer) -> String {
                 row.device.clone(),
                 row.shape.clone(),
                 figures::spread(row.median_ns, row.low_ns, row.high_ns),
-                match (row.ratio, row.verdict) {
-                    (Some(ratio), Some(verdict)) => format!("{ratio:.2}x {verdict}"),
-                    _ => String::new(),
-                },
+                speed(row),
                 if row.current { "as now" } else { "other version" }.to_owned(),
                 row.hypothesis.clone().unwrap_or_default(),
             ]

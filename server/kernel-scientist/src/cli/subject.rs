@@ -53,12 +53,19 @@ pub struct Subject {
 
 impl Subject {
     /// Finds the device and the benchmark.
-    pub fn open(context: &Context, source: &Source, args: &SubjectArgs) -> Result<Self, CliError> {
+    /// Of `kernel` alone, where one is named.
+    pub fn open(
+        context: &Context,
+        source: &Source,
+        args: &SubjectArgs,
+        kernel: Option<&str>,
+    ) -> Result<Self, CliError> {
         check_device(context, source, &args.device)?;
         let options = WorkbenchOptions {
             cache: context.cache.clone(),
             benchmark: args.benchmark.clone(),
             program_args: args.args.clone(),
+            kernel: kernel.map(str::to_owned),
             timeout: Duration::from_secs_f64(args.timeout),
             memory_bytes: args.memory << 20,
         };

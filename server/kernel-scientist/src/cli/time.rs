@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use lab::benchmark::Benchmark;
 use lab::workbench::{COMPARISON_BUDGET, Sampling, ShapeChoice};
 use lab::{Clock, Comparison, Failure, LabError, TimeReport, Verdict};
 use serde::Serialize;
@@ -21,6 +22,9 @@ const TIMING_BUDGET: Duration = Duration::from_millis(600);
 pub struct TimeArgs {
     /// HIP source file.
     file: PathBuf,
+    /// Only this kernel, by its name without template arguments.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
     /// Another version to compare with: the verdict says how FILE does against it.
     #[arg(long, value_name = "OTHER")]
     against: Option<PathBuf>,
@@ -74,7 +78,7 @@ struct KernelRow<'a> {
 pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let other = args.against.as_deref().map(read_source).transpose()?;
-    let subject = Subject::open(context, &source, &args.subject)?;
+    let subject = Subject::open(context, &source, &args.subject, args.kernel.as_deref())?;
     let sampling = Sampling {
         seed: args.seed.unwrap_or_else(rand::random),
         budget: args.budget.map_or(TIMING_BUDGET, Duration::from_secs_f64),
@@ -82,6 +86,9 @@ pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
         shapes: if args.all_shapes { ShapeChoice::All } else { ShapeChoice::Shown },
     };
 
+    if let Some(note) = other.as_ref().and_then(|other| feed_note(&subject, other)) {
+        eprintln!("note: {note}");
+    }
     let notebook = context.notebook_path()?;
     let start = Instant::now();
     let measured = measure(context, &subject, other.as_ref(), args, &sampling);
@@ -121,6 +128,20 @@ fn measure(
     progress.say("timing");
     let report = bench.time(&build, sampling, &context.cancel)?;
     Ok((report, Some(comparison)))
+}
+
+/// What feeds both versions of a comparison, where the other one has a benchmark file that could be thought to.
+fn feed_note(subject: &Subject, other: &lab::Source) -> Option<String> {
+    let of_the_other = Benchmark::path_for(&other.path);
+    let used = subject.workbench.benchmark().map(|benchmark| benchmark.path.as_path());
+    if !of_the_other.is_file() || used == Some(&of_the_other) {
+        return None;
+    }
+    let fed = match used {
+        Some(path) => format!("both versions are fed by {}", path.display()),
+        None => format!("both versions are fed as {} is", subject.source.path.display()),
+    };
+    Some(format!("{fed}; {} is not used (--benchmark names another file)", of_the_other.display()))
 }
 
 /// A baseline that does not build is a wrong request, not a failure of the code under test.

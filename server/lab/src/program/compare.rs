@@ -30,8 +30,10 @@ struct Measured {
 /// Times of one run.
 #[derive(Clone, Debug, Default)]
 struct Times {
-    /// Each launch of each kernel, whatever its configuration.
+    /// Each launch of each kernel that is asked for, whatever its configuration.
     kernels: BTreeMap<String, Vec<LaunchTime>>,
+    /// Processor time of all kernels, in nanoseconds.
+    kernels_ns: f64,
     /// Processor time of the whole program, in nanoseconds.
     program_ns: f64,
     displaced: u64,
@@ -41,14 +43,19 @@ struct Times {
 type LaunchTime = [f64; 2];
 
 impl Times {
-    fn of(outcome: &Outcome) -> Self {
+    fn of(outcome: &Outcome, options: &RunOptions) -> Self {
         let mut kernels: BTreeMap<String, Vec<LaunchTime>> = BTreeMap::new();
-        for group in &outcome.launches {
+        for group in outcome.launches.iter().filter(|group| options.asks_for(&group.name)) {
             let launches = group.nanoseconds.iter().zip(&group.processor_ns);
             let times = launches.map(|(&wall, &processor)| [wall as f64, processor as f64]);
             kernels.entry(group.name.clone()).or_default().extend(times);
         }
-        Self { kernels, program_ns: outcome.processor.as_secs_f64() * 1e9, displaced: outcome.displaced }
+        Self {
+            kernels,
+            kernels_ns: outcome.launches.iter().flat_map(|group| &group.processor_ns).map(|&time| time as f64).sum(),
+            program_ns: outcome.processor.as_secs_f64() * 1e9,
+            displaced: outcome.displaced,
+        }
     }
 
     fn launches(&self, name: &str, clock: Clock) -> Option<Vec<f64>> {
@@ -70,8 +77,7 @@ fn by(time: &LaunchTime, clock: Clock) -> f64 {
 impl Measured {
     /// How much less processor time the candidate spends in kernels, and how much more outside of them.
     fn saved_and_moved(&self) -> (f64, f64) {
-        let [baseline, candidate] = [&self.baseline, &self.candidate].map(|times| times.all_kernels(Clock::Processor));
-        let saved = baseline - candidate;
+        let saved = self.baseline.kernels_ns - self.candidate.kernels_ns;
         (saved, (self.candidate.program_ns - self.baseline.program_ns) + saved)
     }
 }
@@ -154,7 +160,7 @@ pub fn compare(
     let run_candidate = |threads| run_on(threads, cpu, candidate, options, cancel);
     // Neither of these runs is timed; they find out whether timing is worth while.
     let first = run_baseline(Threads::All)?;
-    require_launches(&first, baseline)?;
+    options.require_launches(&first, baseline)?;
     let mut expected = Expected::new(&first.stdout);
     check(&expected, &run_candidate(Threads::All)?).or_else(|failure| {
         // Only now it matters whether the baseline itself prints the same twice.
@@ -173,7 +179,8 @@ pub fn compare(
         let of_candidate = run_candidate(threads)?;
         let of_baseline = early.map_or_else(|| run_baseline(threads), Ok)?;
         check(&expected, &of_candidate)?;
-        measured.push(Measured { baseline: Times::of(&of_baseline), candidate: Times::of(&of_candidate) });
+        let [baseline, candidate] = [&of_baseline, &of_candidate].map(|outcome| Times::of(outcome, options));
+        measured.push(Measured { baseline, candidate });
 
         let speed = statistics::speed(&totals(&measured, clock(&measured, threads)));
         let narrow = speed.is_some_and(|speed| statistics::is_narrow(&speed, sampling.half_width));
@@ -268,17 +275,6 @@ fn no_launches() -> LabError {
     LabError::Code(Failure::Refused { detail })
 }
 
-fn require_launches(outcome: &Outcome, program: &BuiltProgram) -> Result<(), LabError> {
-    if outcome.launches.is_empty() {
-        return Err(LabError::Usage(format!(
-            "{} ran to its end and launched no kernel, so there is nothing to compare; give it the --args that make it \
-             launch, or write a benchmark file",
-            program.source.path.display()
-        )));
-    }
-    Ok(())
-}
-
 /// Refuses a candidate whose kernels are faster because their work is done on the host, or because it reported other
 /// times than they took: kernels' processor time is part of the program's, so time that is saved must be missing there.
 fn refuse_moved_work(measured: &[Measured]) -> Result<(), LabError> {
@@ -306,8 +302,9 @@ mod tests {
     use super::*;
 
     fn times(kernels: &[(&str, LaunchTime)], program_ns: f64) -> Times {
+        let kernels_ns = kernels.iter().map(|(_, time)| time[1]).sum();
         let kernels = kernels.iter().map(|(name, time)| ((*name).to_owned(), vec![*time])).collect();
-        Times { kernels, program_ns, displaced: 0 }
+        Times { kernels, kernels_ns, program_ns, displaced: 0 }
     }
 
     #[test]

@@ -59,10 +59,10 @@ struct Record {
 }
 
 impl Record {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &Outcome, options: &RunOptions) {
         self.runs += 1;
         let (mut wall, mut processor) = (0.0, 0.0);
-        for group in &outcome.launches {
+        for group in outcome.launches.iter().filter(|group| options.asks_for(&group.name)) {
             wall += group.nanoseconds.iter().sum::<u64>() as f64;
             processor += group.processor_ns.iter().sum::<u64>() as f64;
             self.add_group(group);
@@ -106,25 +106,19 @@ pub fn time(
 ) -> Result<TimeReport, LabError> {
     let started = Instant::now();
     let first = run(cpu, program, options, cancel)?;
-    if first.launches.is_empty() {
-        return Err(LabError::Usage(format!(
-            "{} ran to its end and launched no kernel, so there is nothing to time; give it the --args that make it \
-             launch, or write a benchmark file",
-            program.source.path.display()
-        )));
-    }
+    options.require_launches(&first, program)?;
     let threads = Threads::for_timing(&first, ENOUGH_RUNS as u32, options, sampling);
     let mut record = Record::default();
     let mut longest = first.wall;
     if threads == Threads::All {
-        record.add(&first);
+        record.add(&first, options);
     }
     while record.runs == 0
         || (started.elapsed() + longest <= sampling.budget
             && (record.runs < ENOUGH_RUNS || !record.is_narrow(threads.clock(record.timed), sampling.half_width)))
     {
         let outcome = run_on(threads, cpu, program, options, cancel)?;
-        record.add(&outcome);
+        record.add(&outcome, options);
         longest = longest.max(outcome.wall);
     }
     let clock = threads.clock(record.timed);

@@ -95,6 +95,11 @@ impl Cpu {
         Ok(Self { runtime, ..self.clone() })
     }
 
+    /// Whether the runtime for a sanitizer is there already.
+    pub(crate) fn has_sanitizer(&self, sanitizer: Sanitizer) -> bool {
+        runtime::Runtime::is_built(&self.clang, &self.cache, Variant::Sanitized(sanitizer))
+    }
+
     /// The compiler.
     pub(crate) fn clang(&self) -> &Clang {
         &self.clang

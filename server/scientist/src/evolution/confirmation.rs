@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use lab::workbench::ShapeChoice;
-use lab::{Comparison, Verdict};
+use lab::{Comparison, SpeedRatio, Verdict};
 use notebook::{ExperimentKind, ExperimentOutcome};
 
 use super::builds::Builds;
 use super::event::{Event, ShapeSpeed};
 use super::search::baseline_error;
-use super::session::{About, Done, Session, Trial, is_proven, same_error, speed_against_original};
+use super::session::{About, Done, Session, Trial, is_proven, same_error};
 use crate::evaluation::Evaluator;
 use crate::findings::ratio_in_words;
 use crate::run::Stop;
@@ -35,7 +35,7 @@ struct Finalist {
     id: CandidateId,
     /// Whether it was measured to be faster than its parent.
     proven: bool,
-    ratio: f64,
+    speed: SpeedRatio,
 }
 
 impl<E: Evaluator> Session<'_, '_, E> {
@@ -56,23 +56,24 @@ impl<E: Evaluator> Session<'_, '_, E> {
             ranked.extend(self.directly(*finalist, finalists.len(), &builds, build_of(finalist.id))?);
         }
         ranked.sort_by(|a, b| {
-            let by_speed = b.ratio.total_cmp(&a.ratio);
+            let by_speed = b.speed.ratio.total_cmp(&a.speed.ratio);
             b.proven.cmp(&a.proven).then(by_speed).then_with(|| a.id.cmp(&b.id))
         });
 
         let mut confirmation = Confirmation::default();
-        for Finalist { id, ratio, .. } in ranked {
+        for Finalist { id, speed: looked, .. } in ranked {
+            let looked = ratio_in_words(&looked);
             match self.put_to_the_test(id, &builds, build_of(id))? {
                 ExperimentOutcome::Measured(comparison) if comparison.verdict == Verdict::Faster => {
                     confirmation.winner = Some((id, comparison));
                     break;
                 }
                 ExperimentOutcome::Measured(Comparison { speed, verdict, .. }) => confirmation.refused.push(format!(
-                    "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it is {}, {verdict}.",
+                    "Candidate {id} looked {looked} as fast during the search; measured again it is {}, {verdict}.",
                     ratio_in_words(&speed)
                 )),
                 ExperimentOutcome::Failed(failure) => confirmation.refused.push(format!(
-                    "Candidate {id} looked {ratio:.2}x as fast during the search; measured again it failed: {failure}."
+                    "Candidate {id} looked {looked} as fast during the search; measured again it failed: {failure}."
                 )),
                 ExperimentOutcome::Duplicate(_) | ExperimentOutcome::NotWritten(_) => {}
             }
@@ -85,8 +86,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
     fn finalists(&self) -> Vec<Finalist> {
         let promising = self.ranked().into_iter().filter(|member| member.id != 0);
         promising
-            .map(|member| Finalist { id: member.id, proven: is_proven(member), ratio: speed_against_original(member) })
-            .filter(|finalist| finalist.ratio > 1.0)
+            .filter_map(|member| {
+                let speed = member.against_original?;
+                Some(Finalist { id: member.id, proven: is_proven(member), speed })
+            })
+            .filter(|finalist| finalist.speed.ratio > 1.0)
             .take(self.settings.finalists)
             .collect()
     }
@@ -113,7 +117,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         }
         let done = self.against_original(finalist.id, step, ExperimentKind::Direct, builds, build)?;
         Ok(match done.outcome {
-            ExperimentOutcome::Measured(comparison) => Some(Finalist { ratio: comparison.speed.ratio, ..finalist }),
+            ExperimentOutcome::Measured(comparison) => Some(Finalist { speed: comparison.speed, ..finalist }),
             _ => None,
         })
     }

@@ -76,9 +76,14 @@ impl<E: Evaluator> Session<'_, '_, E> {
         Ok(Conclusion { why, confirmation })
     }
 
+    /// Of a phase: what comes after it may have time of its own.
     fn time_is_up(&self) -> String {
-        let wall = self.account.budget.wall.unwrap_or_default();
-        format!("The wall time of {:.0} s is used up.", wall.as_secs_f64())
+        let wall = self.account.budget.wall.unwrap_or_default().as_secs_f64();
+        let left = self.account.remaining().unwrap_or_default().as_secs_f64();
+        if left < 0.5 {
+            return format!("The wall time of {wall:.0} s is used up.");
+        }
+        format!("Of the wall time of {wall:.0} s the last {left:.0} s are kept for the confirmation.")
     }
 
     /// Begins a phase that must leave `reserve` of the wall time to the next.
@@ -205,7 +210,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         let mut winner = None;
         let (state, reason, error) = match outcome {
             Ok(conclusion) => {
-                let reason = conclusion.reason(self.best());
+                let reason = conclusion.reason(self.best().0);
                 winner = conclusion.confirmation.winner;
                 (EndState::Completed, reason, None)
             }
@@ -241,17 +246,20 @@ impl<E: Evaluator> Session<'_, '_, E> {
 
     /// For a run that stands still.
     fn so_far(&self) -> String {
-        let (best, ratio) = self.best();
+        let (best, speed) = self.best();
         let best = match best {
             0 => "Nothing faster than the original was found so far".to_owned(),
-            _ => format!("The best so far is candidate {best} with {ratio:.2}x, which is not confirmed"),
+            _ => format!(
+                "The best so far is candidate {best} with {}, which is not confirmed",
+                findings::ratio_in_words(&speed)
+            ),
         };
         format!(" {best}; the run can be resumed.")
     }
 }
 
 impl Conclusion {
-    fn reason(&self, (best, _): (CandidateId, f64)) -> String {
+    fn reason(&self, best: CandidateId) -> String {
         let mut sentences = vec![self.why.clone()];
         sentences.extend(self.confirmation.refused.iter().cloned());
         match &self.confirmation.winner {

@@ -78,6 +78,10 @@ pub enum Event {
         best: CandidateId,
         /// Its speed against the original, not yet confirmed.
         best_ratio: f64,
+        /// Lower end of that speed's interval.
+        best_low: f64,
+        /// Upper end of that speed's interval.
+        best_high: f64,
         /// Time at work so far, over all sittings.
         spent_s: f64,
         /// Money spent so far, in US dollars.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lab::SpeedRatio;
 use notebook::{ExperimentKind, ExperimentOutcome};
 
 use super::builds::Builds;
@@ -13,7 +14,7 @@ use super::session::{About, Session, Trial, runs};
 use crate::evaluation::Evaluator;
 use crate::run::Stop;
 use crate::stages::{
-    CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Selection, Setting, Tried, WriteBrief,
+    CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Selection, Setting, Tried, WriteBrief, in_words,
 };
 
 /// What a generation came to.
@@ -85,7 +86,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
 
     fn announce(&mut self, generation: u32) {
         self.announced = generation;
-        let (best, best_ratio) = self.best();
+        let (best, SpeedRatio { ratio: best_ratio, low: best_low, high: best_high }) = self.best();
         let of = self.account.budget.generations;
         let spent = self.account.spent();
         let estimate = self.account.estimate(of + 1 - generation, self.settings.ending());
@@ -94,6 +95,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
             of,
             best,
             best_ratio,
+            best_low,
+            best_high,
             spent_s: spent.wall.as_secs_f64(),
             spent_usd: spent.usd,
             spent_tokens: spent.tokens,
@@ -273,7 +276,12 @@ impl<E: Evaluator> Session<'_, '_, E> {
         for (number, draft) in drafts.into_iter().take(self.settings.drafts).enumerate() {
             let identity = (self.identify)(&draft.text);
             let Some(of) = self.known.get(&identity.whole).cloned() else {
-                let name = format!("draft {} of \"{}\" in generation {generation}", number + 1, written.plan.title);
+                let values = match in_words(&draft.settings) {
+                    nothing if nothing.is_empty() => nothing,
+                    values => format!(" ({values})"),
+                };
+                let name =
+                    format!("draft {}{values} of \"{}\" in generation {generation}", number + 1, written.plan.title);
                 self.known.insert(identity.whole.clone(), name);
                 let text = Arc::from(draft.text.as_str());
                 let Draft { report, settings, .. } = draft;

@@ -256,8 +256,9 @@ impl<E: Evaluator> Session<'_, '_, E> {
     }
 
     /// The best of [`Session::ranked`] and its speed against the original; the original at first.
-    pub(crate) fn best(&self) -> (CandidateId, f64) {
-        self.ranked().first().map_or((0, 1.0), |member| (member.id, speed_against_original(member)))
+    pub(crate) fn best(&self) -> (CandidateId, SpeedRatio) {
+        let itself = SpeedRatio { ratio: 1.0, low: 1.0, high: 1.0 };
+        self.ranked().first().map_or((0, itself), |member| (member.id, member.against_original.unwrap_or(itself)))
     }
 
     /// Every version that runs: those whose gain over their parent is proven first, the fastest against the original

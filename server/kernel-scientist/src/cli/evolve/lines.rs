@@ -27,10 +27,11 @@ pub(super) fn line(event: &Event) -> Option<String> {
                 times.iter().map(|time| format!("{} {}", time.shape, figures::time(time.median_ns))).collect();
             format!("original: {}\n", times.join(" · "))
         }
-        Event::Generation { generation, of, best, best_ratio, .. } => {
+        Event::Generation { generation, of, best, best_ratio, best_low, best_high, .. } => {
+            let speed = SpeedRatio { ratio: *best_ratio, low: *best_low, high: *best_high };
             let best = match best {
                 0 => "the original is the best so far".to_owned(),
-                best => format!("best so far {best_ratio:.2}x (candidate {best}, not confirmed)"),
+                best => format!("best so far {} (candidate {best}, not confirmed)", figures::speed(&speed)),
             };
             format!("generation {generation} of {of}: {best}\n")
         }
@@ -43,8 +44,12 @@ pub(super) fn line(event: &Event) -> Option<String> {
         Event::Designed { plans, .. } => plans.iter().filter_map(chosen).collect(),
         // The event `confirmed` says the same with every shape.
         Event::Experiment { kind: ExperimentKind::Confirmation, .. } => return None,
-        Event::Experiment { kind: ExperimentKind::Search, report, outcome, draft, of, .. } => {
-            format!("    draft {draft} of {of}: {}: {report}\n", result(outcome))
+        Event::Experiment { kind: ExperimentKind::Search, report, outcome, draft, of, settings, .. } => {
+            let values = match scientist::stages::in_words(settings) {
+                nothing if nothing.is_empty() => nothing,
+                values => format!(" ({values})"),
+            };
+            format!("    draft {draft} of {of}{values}: {}: {report}\n", result(outcome))
         }
         Event::Experiment { title, outcome, .. } => format!("  {title}: {}\n", result(outcome)),
         Event::Finding { text, .. } => format!("    learnt: {text}\n"),
@@ -137,4 +142,51 @@ fn headline(finished: &Finished) -> String {
 fn shape_row(shape: &ShapeSpeed) -> Vec<String> {
     let held_out = if shape.held_out { "held out" } else { "" };
     vec![shape.shape.clone(), figures::speed(&shape.speed), shape.verdict.to_string(), held_out.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use scientist::stages::Setting;
+
+    use super::*;
+
+    #[test]
+    fn a_draft_of_a_search_is_told_with_its_values() {
+        let setting = |name: &str, value| Setting { name: name.into(), value };
+        let event = |settings| Event::Experiment {
+            generation: 1,
+            kind: ExperimentKind::Search,
+            key: "tile-size:gemm".into(),
+            title: "Try other tiles".into(),
+            draft: 2,
+            of: 5,
+            report: "Set it.".into(),
+            settings,
+            outcome: ExperimentResult::NotWritten { reason: "no room".into() },
+            took_s: 0.1,
+        };
+        let told = line(&event(vec![setting("TILE", 32), setting("UNROLL", 4)])).unwrap();
+        assert_eq!(told, "    draft 2 of 5 (TILE 32, UNROLL 4): not written: no room: Set it.\n");
+        let told = line(&event(Vec::new())).unwrap();
+        assert_eq!(told, "    draft 2 of 5: not written: no room: Set it.\n");
+    }
+
+    #[test]
+    fn the_best_so_far_is_told_with_its_interval() {
+        let event = Event::Generation {
+            generation: 2,
+            of: 3,
+            best: 4,
+            best_ratio: 1.3,
+            best_low: 1.21,
+            best_high: 1.42,
+            spent_s: 1.0,
+            spent_usd: 0.0,
+            spent_tokens: 0,
+            remaining_s: None,
+            estimate_s: None,
+        };
+        let expected = "generation 2 of 3: best so far 1.30x [1.21, 1.42] (candidate 4, not confirmed)\n";
+        assert_eq!(line(&event).unwrap(), expected);
+    }
 }

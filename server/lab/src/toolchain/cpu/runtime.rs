@@ -83,6 +83,12 @@ impl Runtime {
         Ok(Self { root, built, key, variant })
     }
 
+    /// Whether the library is in the cache, which takes far longer to build than all else that [`Runtime::open`] builds.
+    pub(super) fn is_built(clang: &Clang, cache: &Cache, variant: Variant) -> bool {
+        let key = key_of(LIBRARY, &key(clang, flags::common(variant)));
+        cache.find(Room::Builds, &key).is_some()
+    }
+
     /// The folder with the HIP headers.
     pub(super) fn include_folder(&self) -> PathBuf {
         self.root.join("include")
@@ -126,6 +132,11 @@ fn key(clang: &Clang, flags: impl Iterator<Item = &'static str>) -> Key {
     maker.key()
 }
 
+/// What a binary of the runtime is kept under.
+fn key_of(output: &str, runtime: &Key) -> Key {
+    KeyMaker::default().add(output).add(runtime.text()).key()
+}
+
 /// Model and features of the processor: code built for one need not run on another that shares the cache.
 fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -166,7 +177,7 @@ impl Builder<'_> {
 
     /// The folder with `output`, made of `sources`: compiled in parallel, then linked with `more`.
     fn binary(&self, output: &str, sources: &[&str], runtime: &Key, more: &[OsString]) -> Result<PathBuf, LabError> {
-        let key = KeyMaker::default().add(output).add(runtime.text()).key();
+        let key = key_of(output, runtime);
         if let Some(entry) = self.cache.find(Room::Builds, &key) {
             return Ok(entry);
         }
@@ -254,4 +265,23 @@ impl Builder<'_> {
 /// `src/memory.cpp` gives `src-memory.o`.
 fn object_name(source: &str) -> String {
     format!("{}.o", source.trim_end_matches(".cpp").replace('/', "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sanitize::Sanitizer;
+
+    #[test]
+    fn a_library_that_is_not_in_the_cache_is_known_to_be_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (clang, cache) = (Clang::find(&Cancel::new()).unwrap(), Cache::open(folder.path()).unwrap());
+        let is_built = |variant| Runtime::is_built(&clang, &cache, variant);
+        assert!(!is_built(Variant::Plain));
+        let work = cache.work_folder().unwrap();
+        fs::write(work.path().join(LIBRARY), "built").unwrap();
+        let key = key_of(LIBRARY, &key(&clang, flags::common(Variant::Plain)));
+        cache.publish(Room::Builds, &key, work).unwrap();
+        assert!(is_built(Variant::Plain) && !is_built(Variant::Sanitized(Sanitizer::Thread)));
+    }
 }
