@@ -51,6 +51,11 @@ fn kernels_with_uniform_barriers_are_split() {
         ("", "auto f = [&](int i) { return s[i]; }; a[t] = f(t); __syncthreads();"),
         ("", "\n#pragma unroll\n for (int i = 0; i < N; ++i) { __syncthreads(); }"),
         ("", "HIP_DYNAMIC_SHARED(float, d) d[t] = 1; __syncthreads(); a[t] = d[0];"),
+        // Names of other functions' own.
+        (
+            "void host(int n) { using R = int &; auto f = [](int &x) -> int & { return x; }; f(n) or_eq 3; }",
+            "if (n) __syncthreads();",
+        ),
     ] {
         assert_eq!(why(before, body), None, "{before} | {body}");
     }
@@ -70,6 +75,12 @@ fn what_is_not_shown_to_be_the_same_stays_on_fibers() {
         |why| matches!(why, Refusal::Statement | Refusal::Declaration | Refusal::Directive | Refusal::NoBarrier);
     for (before, body, is) in [
         ("", "if (t < n) __syncthreads();", DIVERGENT),
+        (
+            "template <class U> __device__ U max(U a, U b) { return threadIdx.x > 3 ? a : b; }",
+            "if (max(n, 3)) __syncthreads();",
+            DIVERGENT,
+        ),
+        ("template <class U> __device__ U min(U a, U b);", "if (min(n, 3)) __syncthreads();", ANY),
         ("", "if (threadIdx.y == 0) { __syncthreads(); }", DIVERGENT),
         ("", "for (int i = t; i < n; i += 64) __syncthreads();", DIVERGENT),
         ("", "for (int i = 0; i < n; i += t) __syncthreads();", DIVERGENT),
@@ -265,7 +276,7 @@ fn operations_that_read_like_declarations_declare_nothing() {
         let source = format!(
             "__device__ int mix(int x) {{ return x; }}\n__global__ void k(const int *in, int *out) {{\n{body}\n}}\n"
         );
-        let rewritten = rewrite::cpu(&Syntax::parse(source), rewrite::Barriers::Split).text;
+        let rewritten = rewrite::cpu(&Syntax::parse(source), Barriers::Split).text;
         let changed = rewritten.split("KS_SPLIT_BARRIER").nth(1).unwrap_or_default();
         let (load, save) = (changed.find("int kept = ks_kept_"), changed.rfind("[ks_i] = kept;"));
         assert!(load.is_some() && load < changed.find(text) && changed.find(text) < save, "{rewritten}");

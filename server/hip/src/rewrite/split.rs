@@ -97,12 +97,16 @@ fn edits(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
     if tokens.clone().any(|at| matches!(code.word_before(at), ";" | "{" | "}") && is_alone(code, at)) {
         return Err(Refusal::Statement);
     }
-    if operands::hides_references(code) {
+    let elsewhere: Vec<_> = syntax.functions().iter().map(|function| &function.body).collect();
+    if operands::hides_references(code, |at| {
+        elsewhere.iter().any(|body| **body != kernel.body && body.contains(&code.bytes(&(at..at + 1)).start))
+    }) {
         return Err(Refusal::Unread);
     }
     let scope = statements::scope(code, body, false)?;
     let locals = Locals::read(code, kernel, body, syntax.functions());
-    let expressions = Expressions { code, locals: &locals, template_params: &kernel.template_params };
+    let expressions =
+        Expressions { code, locals: &locals, template_params: &kernel.template_params, functions: syntax.functions() };
     let planner = Planner { code, locals: &locals, expressions };
     let whole = planner.plan(&scope, false)?;
     let turned = planner.plan(&scope, true).ok().filter(|turned| planner.is_cheap(turned, &whole));

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::code::Code;
 use crate::device_functions::{is_keyword, is_type};
+use crate::kernels::Function;
 use crate::lexer::{Token, TokenKind};
 use crate::params::TemplateParam;
 
@@ -42,6 +43,8 @@ pub(super) struct Expressions<'a> {
     pub code: &'a Code,
     pub locals: &'a Locals,
     pub template_params: &'a [TemplateParam],
+    /// The file's.
+    pub functions: &'a [Function],
 }
 
 impl Expressions<'_> {
@@ -150,8 +153,11 @@ impl Expressions<'_> {
 
     fn is_of_the_file(&self, name: &str) -> bool {
         let code = self.code;
+        // `T max(T a, T b)`, with or without a body.
+        let declares = |at: usize| is_type(code.word(at)) || code.is_identifier(at) && !is_keyword(code.word(at));
         code.is_macro(name)
-            || (1..code.len()).any(|at| code.word(at) == name && code.word(at + 1) == "(" && is_type(code.word(at - 1)))
+            || self.functions.iter().any(|function| function.name == name)
+            || (1..code.len()).any(|at| code.word(at) == name && code.word(at + 1) == "(" && declares(at - 1))
     }
 
     fn names_constant(&self, name: &str) -> bool {

@@ -158,9 +158,12 @@ pub(super) fn may_refer(code: &Code, name: &str) -> bool {
 }
 
 /// The file hides references behind names, or has operators that change what they are given, beside the assigning ones.
-pub(super) fn hides_references(code: &Code) -> bool {
+/// `elsewhere` tells tokens in the bodies of other functions: names and lambdas are known there alone, and what a function does
+/// to its arguments shows in its parameters.
+pub(super) fn hides_references(code: &Code, elsewhere: impl Fn(usize) -> bool) -> bool {
     let statement_end = |from: usize| (from..code.len()).find(|&at| code.word(at) == ";").unwrap_or(code.len());
     (0..code.len()).any(|at| match code.word(at) {
+        "using" | "typedef" | "->" | "and_eq" | "or_eq" | "xor_eq" | "bitand" if elsewhere(at) => false,
         "using" if code.word(at + 2) == "=" => {
             let end = statement_end(at);
             code.word_before(end) == "&"
