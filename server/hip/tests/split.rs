@@ -284,6 +284,29 @@ fn operations_that_read_like_declarations_declare_nothing() {
 }
 
 #[test]
+fn a_variable_whose_address_is_one_of_several_is_kept_in_its_place() {
+    for address in ["&(t & 1 ? kept : other)", "&((other += 2), kept)", "(int *)&(kept += 1)"] {
+        let source = format!(
+            "__global__ void k(const int *in, int *out) {{ const int t = threadIdx.x; int kept = in[t]; int other = t;\n\
+             int *p = {address}; __syncthreads(); *p += 1; __syncthreads(); out[t] = kept;\n}}\n"
+        );
+        let rewritten = rewrite::cpu(&Syntax::parse(source), Barriers::Split).text;
+        assert!(rewritten.contains("auto &kept = ks_kept_"), "{rewritten}");
+    }
+    // Through an array of pointers only.
+    let source = "__global__ void k(int *a) { int t = threadIdx.x; int kept = t; int *p[2] = {&kept}; __syncthreads(); a[t] = *p[0]; }";
+    let rewritten = rewrite::cpu(&Syntax::parse(source), Barriers::Split).text;
+    assert!(rewritten.contains("auto &kept = ks_kept_"), "{rewritten}");
+    let body = "int kept = t; __syncthreads(); kept = (kept + 1) & (kept ? n : 4); __syncthreads(); \
+                a[t] = kept;";
+    let rewritten = rewrite::cpu(
+        &Syntax::parse(format!("__global__ void k(int *a, int n) {{ int t = threadIdx.x; {body} }}")),
+        Barriers::Split,
+    );
+    assert!(rewritten.text.contains("int kept = ks_kept_"), "{}", rewritten.text);
+}
+
+#[test]
 fn a_name_that_stands_for_split_and_other_kernels_is_launched_on_fibers() {
     let text = "__global__ void k(float* a) { __syncthreads(); }\n__global__ void k(int* a) { __syncwarp(); }\n\
         void f() { k<<<1, 64>>>(p); }\n";

@@ -18,7 +18,6 @@ const KERNELS: u64 = 24;
 fn split_kernels_do_what_they_do_on_fibers() {
     let cache = tempfile::tempdir().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let cpu = Cpu::new(cache.path()).unwrap();
     let text = program(0..KERNELS);
     let syntax = Syntax::parse(text.as_str());
     let left: Vec<_> =
@@ -29,6 +28,7 @@ fn split_kernels_do_what_they_do_on_fibers() {
     let turned = rewrite::cpu(&syntax, Barriers::Split).text.matches("::ks::Turns").count();
     assert!(turned > KERNELS as usize / 4, "{turned} loops are turned inside out\n{text}");
 
+    let cpu = Cpu::new(cache.path()).unwrap();
     let output = |fibers: bool| {
         let source = Source::new(folder.path().join("generated.hip"), text.clone());
         let options = CompileOptions { fibers, ..CompileOptions::default() };

@@ -7,6 +7,7 @@ use tree_sitter::Node;
 
 use super::operands::{Operand, assigns, callee, gives_references, is_open_call, may_refer, member_is_array};
 use crate::code::Code;
+use crate::device_functions::is_keyword;
 use crate::kernels::{Function, Kernel};
 
 /// How a variable is declared.
@@ -254,12 +255,13 @@ impl Finder<'_> {
                 && self.locals.all[local].at != byte
             {
                 // Of an index only the value counts, and of a pointer that is followed, too.
-                let within = around.iter().rev().take_while(|bracket| !bracket.subscript);
+                let within = || around.iter().rev().take_while(|bracket| !bracket.subscript);
                 let index = around.iter().rev().find(|bracket| bracket.subscript);
                 let index = index.map(|bracket| code.bytes(&(bracket.open..bracket.open + 1)).start);
                 let followed =
                     self.locals.all[local].shape == Shape::Pointer && matches!(code.word(at + 1), "[" | "->");
-                let passed: Vec<Taken> = within.filter(|_| !followed).map(|bracket| self.taken(bracket, at)).collect();
+                let passed: Vec<Taken> =
+                    within().filter(|_| !followed).map(|bracket| self.taken(bracket, at)).collect();
                 let changed = passed.contains(&Taken::ToChange);
                 let bound = !followed && self.binds_reference(at, byte, index);
                 let captured = around.last().is_some_and(|bracket| self.is_captured(at, bracket));
@@ -269,7 +271,8 @@ impl Finder<'_> {
                     || passed.contains(&Taken::ToKeep)
                     || bound
                     || self.decays(at, local)
-                    || !followed && self.takes_address(at);
+                    || !followed
+                        && (self.takes_address(at) || within().any(|bracket| self.is_choice_with_address(bracket)));
                 found.push(Mention {
                     at: byte,
                     local,
@@ -429,8 +432,33 @@ impl Finder<'_> {
         if code.word_before(before) != "&" {
             return false;
         }
-        let operand = before.checked_sub(2).is_some_and(|left| is_operand(code, left));
+        let operand = before
+            .checked_sub(2)
+            .is_some_and(|left| is_operand(code, left) || code.word(left) == ")" && !self.may_be_cast(left));
         !operand
+    }
+
+    /// The parenthesis that closes at `close` may hold a type: words alone that are no variables, and perhaps a `*` or `&` at
+    /// its end.
+    fn may_be_cast(&self, close: usize) -> bool {
+        let code = self.code;
+        let Some(open) = code.open(close) else { return true };
+        let is_called = open > 0 && code.is_identifier(open - 1) && !is_keyword(code.word(open - 1));
+        let is_variable = |at: usize| self.locals.resolve(code.word(at), code.bytes(&(at..at + 1)).start).is_some();
+        let of_type = |at: usize| {
+            code.is_identifier(at) && !is_variable(at) || matches!(code.word(at), "::" | "<" | ">" | "," | "*" | "&")
+        };
+        let to_array = (open + 1..close).any(|at| code.word(at) == "*" && code.word(at + 1) == ")");
+        !is_called && (to_array || matches!(code.word(close - 1), "*" | "&" | ">") || (open + 1..close).all(of_type))
+    }
+
+    /// `&(c ? x : y)`, `&(x += 1)`: the address of one of the variables in the parentheses.
+    fn is_choice_with_address(&self, bracket: &Bracket) -> bool {
+        let code = self.code;
+        let chooses = |at: usize| matches!(code.word(at), "?" | ",") || assigns(code, at);
+        code.word(bracket.open) == "("
+            && self.takes_address(bracket.open)
+            && (bracket.open + 1..bracket.end).any(chooses)
     }
 
     /// The name at token `at`, byte `byte`, stands in the initialiser of a reference, and not in a subscript that opens there

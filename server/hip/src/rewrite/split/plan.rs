@@ -340,10 +340,29 @@ impl Planner<'_> {
             self.locals.mentions_of(index).any(|mention| home(mention.at) != own)
         };
         let mut kept: Vec<bool> = (0..all.len()).map(|index| split[index] && !again[index] && crosses(index)).collect();
+        // Something that is kept may hold the address of a variable of the same work-item. Of `int *x[3]` only the `int` is simple.
+        let carries = |local: &Local| match local.shape {
+            Shape::Plain => !self.is_simple(local),
+            Shape::Array => !self.is_simple(local) || self.has_word(&local.declarator, &["*", "&", "("]),
+            _ => true,
+        };
+        let is_exposed = |index: usize| self.locals.mentions_of(index).any(|mention| mention.exposes);
+        let may_be_pointed_to = |index: usize| {
+            let local = &all[index];
+            is_exposed(index)
+                || !matches!(local.shape, Shape::Plain | Shape::Pointer)
+                || !self.is_simple(local) && local.shape == Shape::Plain
+        };
         // What is declared again needs what it is made of, and so does the type of an `auto`.
         let is_auto = |local: &Local| self.has_word(&local.specifiers, &["auto"]);
         loop {
             let mut more = Vec::new();
+            if all.iter().zip(&kept).any(|(local, kept)| *kept && carries(local)) {
+                more.extend(
+                    (0..all.len())
+                        .filter(|&index| split[index] && !again[index] && !kept[index] && may_be_pointed_to(index)),
+                );
+            }
             for (index, local) in all.iter().enumerate().filter(|(index, local)| kept[*index] && is_auto(local)) {
                 let Some(initialiser) = &local.initialiser else { return Err(Refusal::Type(all[index].at)) };
                 let needed = self.locals.mentioned_in(initialiser);
@@ -354,24 +373,11 @@ impl Planner<'_> {
             }
             more.into_iter().for_each(|index| kept[index] = true);
         }
-        // Something that is kept may hold the address of a variable of the same work-item.
-        let carries = |index: usize| {
-            let local = &all[index];
-            kept[index]
-                && (local.shape != Shape::Plain || !self.is_simple(local))
-                && !(local.shape == Shape::Array && self.is_simple(local))
-        };
-        let any_carrier = (0..all.len()).any(carries);
         for index in 0..all.len() {
-            let local = &all[index];
-            let exposed = self.locals.mentions_of(index).any(|mention| mention.exposes);
-            let may_be_pointed_to = exposed
-                || !matches!(local.shape, Shape::Plain | Shape::Pointer)
-                || !self.is_simple(local) && local.shape == Shape::Plain;
             if again[index] {
                 fates[index] = Fate::Again;
-            } else if kept[index] || split[index] && any_carrier && may_be_pointed_to {
-                fates[index] = self.kept_as(index, exposed)?;
+            } else if kept[index] {
+                fates[index] = self.kept_as(index, is_exposed(index))?;
             }
         }
         Ok(fates)
