@@ -90,7 +90,7 @@ fn begins(instruction: &Instruction<'_>) -> Option<bool> {
                 "@ks_trace_vote" | "@ks_trace_barrier_count" => Some(false),
                 _ if name.starts_with("@ks_trace_thread_") => Some(true),
                 "@ks_trace_exchange" | "@ks_trace_gather" | "@ks_trace_gathered" => Some(true),
-                _ if name.starts_with("@ks_") || name.starts_with("@llvm.") => None,
+                _ if name.contains("_mfma_") || name.contains("_smfmac_") => Some(true),
                 // A function of mathematics gives the same for the same.
                 _ => None,
             }

@@ -63,6 +63,37 @@ template <MatrixInstruction which> struct MatrixTypes {
     using D = MatrixVectorOf<Accumulator, shape.accumulators()>;
 };
 
+#ifdef KS_TRACE
+
+/// Sixteen bytes of a work-item's accumulators: as many as pass through a register.
+typedef int MatrixPart __attribute__((vector_size(16)));
+struct MatrixParts {
+    MatrixPart part[8];
+};
+
+/// Part `number` of what a matrix instruction gave, by the number that it returned. (An instruction that returned all parts
+/// would return them in memory.)
+extern "C" KS_TRACE_EXCHANGE MatrixPart ks_trace_matrix_part(uint64_t result, unsigned number);
+
+/// Calls ks_op_NAME, which computes the product for the wave.
+template <MatrixInstruction which, class Call, class Types = MatrixTypes<which>>
+static KS_INLINE typename Types::D trace_matrices(typename Types::A a, typename Types::B b, typename Types::D c, Call call) {
+    constexpr size_t parts = (sizeof c + sizeof(MatrixPart) - 1) / sizeof(MatrixPart);
+    uint64_t a_bits = 0, b_bits[2] = {0, 0};
+    memcpy(&a_bits, &a, sizeof a);
+    memcpy(b_bits, &b, sizeof b);
+    MatrixParts in{}, out{};
+    memcpy(&in, &c, sizeof c);
+    const uint64_t result = call(a_bits, b_bits[0], b_bits[1], in.part);
+#pragma unroll
+    for (unsigned i = 0; i < parts; ++i) out.part[i] = ks_trace_matrix_part(result, i);
+    typename Types::D d;
+    memcpy(&d, &out, sizeof d);
+    return d;
+}
+
+#else
+
 template <MatrixInstruction which, class Types = MatrixTypes<which>>
 static KS_INLINE typename Types::D multiply_matrices(typename Types::A a, typename Types::B b, typename Types::D c,
                                                      int index, MatrixModifiers modifiers, uint32_t site) {
@@ -95,9 +126,44 @@ static KS_INLINE typename Types::D multiply_matrices(typename Types::A a, typena
     return d;
 }
 
+#endif
+
 } // namespace ks
 
-#if KS_WAVE_SIZE == 64
+#if KS_WAVE_SIZE == 64 && defined(KS_TRACE)
+// Takes the operands' bits, the accumulators in parts, the index of a sparse A, and the modifiers.
+#define KS_MATRIX_PARAMETERS                                                                                           \
+    uint64_t a, uint64_t b, uint64_t b_high, ::ks::MatrixPart c0, ::ks::MatrixPart c1, ::ks::MatrixPart c2,            \
+        ::ks::MatrixPart c3, ::ks::MatrixPart c4, ::ks::MatrixPart c5, ::ks::MatrixPart c6, ::ks::MatrixPart c7,       \
+        int index, int cbsz, int abid, int blgp, uint32_t site
+#define KS_TRACED(name, A_INDEX, CBSZ, ABID, BLGP)                                                                     \
+    return ::ks::trace_matrices<::ks::k_##name>(                                                                       \
+        a, b, c, [=](uint64_t a_bits, uint64_t b_low, uint64_t b_high, const ::ks::MatrixPart *parts)                  \
+                     __attribute__((always_inline)) {                                                                  \
+                         return ks_op___builtin_amdgcn_##name(a_bits, b_low, b_high, parts[0], parts[1], parts[2],     \
+                                                              parts[3], parts[4], parts[5], parts[6], parts[7],        \
+                                                              A_INDEX, CBSZ, ABID, BLGP, ks_site);                     \
+                     });
+#define KS_DENSE(name, ...)                                                                                            \
+    extern "C" KS_TRACE_EXCHANGE uint64_t ks_op___builtin_amdgcn_##name(KS_MATRIX_PARAMETERS);                         \
+    static KS_INLINE ::ks::MatrixTypes<::ks::k_##name>::D __builtin_amdgcn_##name(                                     \
+        ::ks::MatrixTypes<::ks::k_##name>::A a, ::ks::MatrixTypes<::ks::k_##name>::B b,                                \
+        ::ks::MatrixTypes<::ks::k_##name>::D c, int cbsz, int abid, int blgp, uint32_t ks_site = KS_SITE) {            \
+        KS_TRACED(name, 0, cbsz, abid, blgp)                                                                           \
+    }
+KS_FOR_EACH_DENSE_MATRIX_INSTRUCTION(KS_DENSE)
+#undef KS_DENSE
+#define KS_SPARSE(name, ...)                                                                                           \
+    extern "C" KS_TRACE_EXCHANGE uint64_t ks_op___builtin_amdgcn_##name(KS_MATRIX_PARAMETERS);                         \
+    static KS_INLINE ::ks::MatrixTypes<::ks::k_##name>::D __builtin_amdgcn_##name(                                     \
+        ::ks::MatrixTypes<::ks::k_##name>::A a, ::ks::MatrixTypes<::ks::k_##name>::B b,                                \
+        ::ks::MatrixTypes<::ks::k_##name>::D c, int index, int cbsz, int abid, uint32_t ks_site = KS_SITE) {           \
+        KS_TRACED(name, index, cbsz, abid, 0)                                                                          \
+    }
+KS_FOR_EACH_SPARSE_MATRIX_INSTRUCTION(KS_SPARSE)
+#undef KS_SPARSE
+#undef KS_TRACED
+#elif KS_WAVE_SIZE == 64
 #define KS_DENSE(name, ...)                                                                                            \
     static KS_INLINE ::ks::MatrixTypes<::ks::k_##name>::D __builtin_amdgcn_##name(                                     \
         ::ks::MatrixTypes<::ks::k_##name>::A a, ::ks::MatrixTypes<::ks::k_##name>::B b,                                \
