@@ -75,7 +75,12 @@
 #if defined(KS_SANITIZE) || defined(KS_TRACE)
 // Blocks run one after another on one thread. Thread-local variables would get no redzones; the section tells shared memory
 // from other variables. Used: no compiler may take what is never written for a constant.
+#ifdef KS_SANITIZE
+// A name with a dot: clang leaves variables in sections whose names are identifiers without redzones.
+#define __shared__ static __attribute__((section(".ks_shared"), used))
+#else
 #define __shared__ static __attribute__((section("ks_shared"), used))
+#endif
 #else
 // Whole cache lines: where the arrays lie in a thread's storage differs from process to process, and vectors that cross lines
 // would make the same kernel slower in some.

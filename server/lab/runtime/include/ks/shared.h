@@ -11,11 +11,21 @@ struct DynamicSharedPointer {
 };
 
 #if defined(KS_SANITIZE) || defined(KS_TRACE)
-// Ends of the section that `__shared__` names, which the linker knows where there is one.
-extern "C" __attribute__((visibility("hidden"), weak)) char __start_ks_shared[], __stop_ks_shared[];
+// Ends of the section that `__shared__` names. The linker knows them where there is one, and under these names where they are
+// identifiers; else the flags of the build give them.
+#ifdef KS_SANITIZE
+#define KS_SHARED_BEGIN ks_shared_begin
+#define KS_SHARED_END ks_shared_end
+/// There is such a section even where no kernel has shared memory.
+static char shared_marker __attribute__((section(".ks_shared"), used));
+#else
+#define KS_SHARED_BEGIN __start_ks_shared
+#define KS_SHARED_END __stop_ks_shared
+#endif
+extern "C" __attribute__((visibility("hidden"), weak)) char KS_SHARED_BEGIN[], KS_SHARED_END[];
 extern "C" void ks_register_shared(char *begin, char *end);
 __attribute__((constructor(102))) static void register_shared() {
-    if (__start_ks_shared != nullptr) ks_register_shared(__start_ks_shared, __stop_ks_shared);
+    if (KS_SHARED_BEGIN != nullptr) ks_register_shared(KS_SHARED_BEGIN, KS_SHARED_END);
 }
 #endif
 
