@@ -7,7 +7,7 @@ use crate::grid_cache::{self, Movement};
 use crate::machine::{Outcome, RESOURCES, Replay, Resource};
 use crate::schedule::{self, Uncosted};
 use crate::sites::{self, Sites};
-use crate::trace::Launch;
+use crate::trace::{Launch, Region, RegionKind};
 use crate::waves::{self, BlockWork, Geometry, Space};
 
 /// What code generation says about a kernel.
@@ -78,11 +78,12 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     }
     let program = schedule::plan(code, device, &sites, &|site| shared[site as usize], &|block| runs[block as usize])?;
     let grid: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
-    let (resident, limit) = occupancy(device, launch, statics, grid);
+    let lds = (statics.lds_bytes + launch.dynamic_lds_bytes).max(touched_lds(launch, &works));
+    let (resident, limit) = occupancy(device, launch, statics, lds, grid);
     let together = resident * *device.units.count as u64;
     let traffic = grid_cache::pass(device, &sites, launch, &works, &motions, together);
     let l1_bytes = if device.l1.shared_with_lds {
-        let lds = (statics.lds_bytes + launch.dynamic_lds_bytes) as f64 + *device.units.lds_reserved_bytes;
+        let lds = f64::from(lds) + *device.units.lds_reserved_bytes;
         (*device.l1.bytes - lds * resident as f64).max(16384.0)
     } else {
         *device.l1.bytes
@@ -109,8 +110,21 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, lines, outcome })
 }
 
+/// Bytes of shared memory that the traced blocks touched: at least so many a block has.
+fn touched_lds(launch: &Launch, works: &[BlockWork]) -> u32 {
+    let regions = launch.regions.iter().filter(|region| region.kind == RegionKind::Shared);
+    let touched = |region: &Region| {
+        let accesses = works.iter().flat_map(|work| &work.accesses).filter(|access| {
+            access.space == Space::Shared && region.begin <= access.address && access.address < region.end
+        });
+        let (low, high) = accesses.fold((u64::MAX, 0), |(low, high), access| (low.min(access.address), high.max(access.last)));
+        (high + 4).saturating_sub(low) as u32
+    };
+    regions.map(touched).sum()
+}
+
 /// Blocks that a unit holds at once, and why not more.
-fn occupancy(device: &Device, launch: &Launch, statics: Statics, grid: u64) -> (u64, Limit) {
+fn occupancy(device: &Device, launch: &Launch, statics: Statics, lds: u32, grid: u64) -> (u64, Limit) {
     let units = &device.units;
     let items: u64 = launch.block.iter().map(|&extent| u64::from(extent)).product();
     let waves = items.div_ceil(u64::from(device.wave)).max(1);
@@ -118,7 +132,7 @@ fn occupancy(device: &Device, launch: &Launch, statics: Statics, grid: u64) -> (
     let registers = u64::from(statics.registers.max(1)).div_ceil(granule) * granule;
     let per_partition = (*units.registers as u64 / registers).max(1);
     let by_registers = per_partition * *units.partitions as u64 / waves;
-    let lds = u64::from(statics.lds_bytes + launch.dynamic_lds_bytes);
+    let lds = u64::from(lds);
     let mut limits = vec![
         (*units.waves as u64 / waves, Limit::Waves),
         (*units.blocks as u64, Limit::Blocks),

@@ -59,6 +59,8 @@ pub struct Access {
     pub passes: u16,
     /// The first work-item's address.
     pub address: u64,
+    /// The highest address.
+    pub last: u64,
 }
 
 /// Kinds of memory, as far as their costs differ.
@@ -221,6 +223,7 @@ impl Maker<'_> {
             lines: 0,
             passes: 0,
             address: addresses.first().copied().unwrap_or_default(),
+            last: addresses.iter().copied().max().unwrap_or_default(),
         };
         if addresses.is_empty() {
             self.work.accesses.push(access);

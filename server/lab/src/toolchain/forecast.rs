@@ -75,6 +75,17 @@ pub struct TracedRun {
     pub read: Duration,
 }
 
+/// What a program recorded, for [`trace::read`].
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// As it was written.
+    pub bytes: Vec<u8>,
+    /// Why the program did not come to a good end.
+    pub failure: Option<Failure>,
+    /// From the program's start to its end.
+    pub ran: Duration,
+}
+
 impl Tracer {
     /// The tracing runtime for a kind of device; it is built when it is first asked for.
     ///
@@ -109,6 +120,26 @@ impl Tracer {
         options: &RunOptions,
         cancel: &Cancel,
     ) -> Result<TracedRun, LabError> {
+        let record = self.record(build, extent, options, cancel)?;
+        let reading = Instant::now();
+        let launches = trace::read(&record.bytes).map_err(|error| Failure::Refused { detail: error.to_string() })?;
+        match record.failure {
+            Some(failure) if launches.iter().all(|launch| launch.blocks.is_empty()) => Err(failure.into()),
+            failure => Ok(TracedRun { launches, failure, ran: record.ran, read: reading.elapsed() }),
+        }
+    }
+
+    /// Runs a program; what it recorded is not read.
+    ///
+    /// # Errors
+    /// Where it could not be run.
+    pub fn record(
+        &self,
+        build: &TracedBuild,
+        extent: &Extent,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<Record, LabError> {
         let folder = self.cpu.cache().work_folder()?;
         let mut limits = options.limits;
         limits.file_bytes = limits.file_bytes.max(MOST_BYTES);
@@ -121,15 +152,9 @@ impl Tracer {
         command.readable.extend_from_slice(&options.readable);
         let run = sandbox::run(&command, cancel)?;
 
-        let reading = Instant::now();
         // A run that was stopped early may not have opened the file.
-        let written = fs::read(folder.path().join(FILE)).unwrap_or_default();
-        let launches = trace::read(&written).map_err(|error| Failure::Refused { detail: error.to_string() })?;
-        let failure = failure(&run, &limits);
-        match failure {
-            Some(failure) if launches.iter().all(|launch| launch.blocks.is_empty()) => Err(failure.into()),
-            failure => Ok(TracedRun { launches, failure, ran: run.wall, read: reading.elapsed() }),
-        }
+        let bytes = fs::read(folder.path().join(FILE)).unwrap_or_default();
+        Ok(Record { bytes, failure: failure(&run, &limits), ran: run.wall })
     }
 }
 
