@@ -137,8 +137,10 @@ pub struct Issue {
     pub shuffle_cycles: Figure,
     /// Cycles until a shuffled value is there.
     pub shuffle_latency: Figure,
-    /// Cycles of a branch that is taken or not by all.
+    /// Cycles of a conditional branch that all work-items provably take or not.
     pub branch_latency: Figure,
+    /// Cycles of one that they may take differently.
+    pub divergent_branch_latency: Figure,
 }
 
 /// Where a computation goes.
@@ -322,6 +324,10 @@ pub struct Dram {
     pub write_bytes_per_second: Figure,
     /// Bytes that are moved at once: less costs as much.
     pub access_bytes: Figure,
+    /// Cycles more until a value is there, times u²/(1-u) where u is the share of the memory's time that is used.
+    pub crowding_cycles: Figure,
+    /// How many times more that is where reads and writes are mixed half and half.
+    pub turning: Figure,
     /// Bytes that such an access counts as where nothing near it is read meanwhile.
     pub isolated_read_bytes: Figure,
     /// The same for writes.
@@ -340,8 +346,8 @@ pub struct Atomics {
     pub uniform_cycles: Figure,
     /// Cycles of the whole device from one lane's operation on an address to the next one's on the same.
     pub same_address_cycles: Figure,
-    /// Cycles of the whole device from one lane's operation on a line to the next one's on the same.
-    pub same_line_cycles: Figure,
+    /// Cycles of the whole device from one lane's operation to the next one's in the same aligned KiB.
+    pub same_kib_cycles: Figure,
     /// Sectors' operations that the whole device does in a cycle.
     pub sectors_per_cycle: Figure,
     /// Cycles that a wave's atomic keeps its unit's pipe, for each sector.
@@ -360,8 +366,10 @@ pub struct Start {
     pub launch_seconds: Figure,
     /// Cycles from a block's dispatch to its first instruction.
     pub block_cycles: Figure,
-    /// Cycles from a wave's last store until its place is free, where a wave waits for its stores.
-    pub store_cycles: Option<Figure>,
+    /// Cycles from a block's end until the one in its place runs.
+    pub turnaround_cycles: Figure,
+    /// The same where the block that ended has written to memory.
+    pub turnaround_after_store_cycles: Figure,
     /// Cycles between two blocks' starts on one unit, for each wave.
     pub wave_cycles: Figure,
     /// Blocks that the device starts in a cycle.

@@ -259,3 +259,15 @@ fn a_larger_sample_gives_the_same_time() {
         .unwrap_or_else(|error| panic!("{error}"));
     assert_near("seconds", many.seconds, few, 1.03);
 }
+
+#[test]
+#[ignore = "prints what phases take"]
+fn timing() {
+    let device = device();
+    for kernel in [copy(4, 1), copy(4, 32), copy(16, 1)] {
+        let (code, launch) = (kernel.code(), kernel.launch());
+        let started = std::time::Instant::now();
+        let one = forecast(&code, &launch, Statics { registers: 16, lds_bytes: 0 }, &device);
+        println!("{:?} {:?}", started.elapsed(), one.map(|one| (one.seconds * 1e6, one.memory_bytes / 1e6, one.busy)));
+    }
+}

@@ -165,6 +165,8 @@ struct Resident {
     deltas: Vec<i64>,
     left: usize,
     arrived: Vec<(usize, f64)>,
+    /// Whether it wrote to global memory.
+    stored: bool,
 }
 
 /// A server that does one thing after another.
@@ -235,6 +237,7 @@ struct Machine<'a> {
     l2: Server,
     memory_cache: Server,
     dram: Server,
+    dram_writes: f64,
     atomics: Server,
     hot: std::collections::HashMap<u64, f64>,
     cache: Lines,
@@ -266,7 +269,7 @@ impl Replay<'_> {
         let mut machine = Machine::new(self, active);
         let planned = (of_unit.ceil() as u64).max(1);
         while machine.started < planned && machine.blocks_resident() < self.resident {
-            machine.start_block(0.0);
+            machine.start_block(0.0, *self.device.start.block_cycles);
         }
         let total = of_unit * mean;
         let mut marks: Vec<(f64, f64)> = Vec::new();
@@ -352,6 +355,7 @@ impl<'a> Machine<'a> {
             l2: Server::default(),
             memory_cache: Server::default(),
             dram: Server::default(),
+            dram_writes: 0.0,
             atomics: Server::default(),
             hot: std::collections::HashMap::new(),
             cache: Lines::new(lines as usize),
@@ -390,7 +394,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Starts the unit's next block, not before `time`.
-    fn start_block(&mut self, time: f64) {
+    fn start_block(&mut self, time: f64, turnaround: f64) {
         let replay = self.replay;
         let start = &replay.device.start;
         let units = *replay.device.units.count as u64;
@@ -402,7 +406,7 @@ impl<'a> Machine<'a> {
         let traced = &replay.works[work];
         let spacing = *start.wave_cycles * traced.waves.len() as f64;
         let spacing = spacing.max(self.rates.active / *start.blocks_per_cycle);
-        let begin = time.max(self.last_start + spacing);
+        let begin = (time + turnaround).max(self.last_start + spacing);
         self.last_start = begin;
         let resident = Resident {
             work,
@@ -410,6 +414,7 @@ impl<'a> Machine<'a> {
             deltas: replay.movement.deltas(traced.number, number),
             left: traced.waves.len(),
             arrived: Vec::new(),
+            stored: false,
         };
         let block = match self.free_blocks.pop() {
             Some(place) => {
@@ -421,7 +426,6 @@ impl<'a> Machine<'a> {
                 self.blocks.len() - 1
             }
         };
-        let begin = begin + *start.block_cycles;
         for number in 0..traced.waves.len() {
             let partition = self.turn % self.partitions.len();
             self.turn += 1;
@@ -618,7 +622,10 @@ impl<'a> Machine<'a> {
         }
         self.free_blocks.push(block);
         if self.started < planned {
-            self.start_block(time);
+            let start = &self.replay.device.start;
+            let turnaround =
+                if self.blocks[block].stored { *start.turnaround_after_store_cycles } else { *start.turnaround_cycles };
+            self.start_block(time, turnaround);
         }
     }
 
@@ -779,11 +786,24 @@ impl<'a> Machine<'a> {
                 let counted = bytes * missed * further * self.rates.read_cost;
                 let at = self.dram.pass(time, counted * self.rates.dram_read);
                 if waits && further > 0.3 {
-                    arrival = arrival.max(at + *device.dram.latency);
+                    arrival = arrival.max(at + *device.dram.latency + self.crowding(time));
                 }
             }
         }
         arrival
+    }
+
+    /// Cycles more that an access to the memory takes because others come at irregular times: as in a queue, without bound as the
+    /// memory's time is used up. Turning from writes to reads costs more of it.
+    fn crowding(&self, time: f64) -> f64 {
+        if time <= 0.0 {
+            return 0.0;
+        }
+        let dram = &self.replay.device.dram;
+        let used = (self.dram.busy / self.dram.free.max(time)).min(0.95);
+        let writes = if self.dram.busy > 0.0 { self.dram_writes / self.dram.busy } else { 0.0 };
+        let turns = 1.0 + (*dram.turning - 1.0) * 2.0 * writes.min(1.0 - writes);
+        *dram.crowding_cycles * turns * used * used / (1.0 - used)
     }
 
     fn store(&mut self, wave: usize, access: Access, time: f64) -> f64 {
@@ -800,6 +820,7 @@ impl<'a> Machine<'a> {
         let cycles = (*l1.access_cycles).max(lines * of_line + sectors * of_sector);
         let at = self.l1.pass(time, cycles);
         let block = self.waves[wave].block;
+        self.blocks[block].stored |= access.space == Space::Global;
         let resident = &self.blocks[block];
         let work = &replay.works[resident.work];
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
@@ -825,7 +846,9 @@ impl<'a> Machine<'a> {
         }
         let counted = bytes * self.rates.written_cost;
         if counted > 0.0 {
-            self.dram.pass(at, counted * self.rates.dram_write);
+            let cycles = counted * self.rates.dram_write;
+            self.dram.pass(at, cycles);
+            self.dram_writes += cycles;
         }
         at
     }
@@ -846,23 +869,26 @@ impl<'a> Machine<'a> {
         let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active);
         // Operations on one line wait for each other: those of all units, where all blocks use it.
         let shared_by = if delta == 0 { active } else { 1.0 };
-        let line_shift = replay.movement.geometry.line_shift;
         let work = &replay.works[resident.work];
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
-        let lines = f64::from(access.lines.max(1));
+        // Aligned KiBs are served by different parts of the cache.
+        let kib_shift = 10 - replay.movement.geometry.sector_shift;
+        let kib = |sector: u64| replay.movement.sector(site, sector, resident.number, delta) >> kib_shift;
+        let mut last = u64::MAX;
+        let count = touched.iter().filter(|&&sector| kib(sector) != std::mem::replace(&mut last, kib(sector))).count();
         let each = if uniform {
             *atomics.uniform_cycles
         } else {
-            (lanes / lines * *atomics.same_line_cycles).max(same * *atomics.same_address_cycles)
+            (lanes / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * *atomics.same_address_cycles)
         };
         let mut last = u64::MAX;
         for &sector in touched {
-            let line = replay.movement.sector(site, sector, resident.number, delta) >> line_shift;
-            if line == last {
+            let place = kib(sector);
+            if place == last {
                 continue;
             }
-            last = line;
-            let free = self.hot.entry(line).or_default();
+            last = place;
+            let free = self.hot.entry(place).or_default();
             *free = free.max(begin) + each * shared_by;
             done = done.max(*free);
         }

@@ -191,7 +191,8 @@ impl Planner<'_> {
                 (Work::Compute { pipe: Pipe::Int, cycles: 1.0, instructions: 1.0 }, *issue.shuffle_latency as f32 / 2.0)
             }
             OpKind::Branch { conditional } => {
-                (Work::Branch, if conditional { *issue.branch_latency as f32 } else { 0.0 })
+                let latency = if op.uniform { *issue.branch_latency } else { *issue.divergent_branch_latency };
+                (Work::Branch, if conditional { latency as f32 } else { 0.0 })
             }
         };
         let line = lines.iter().rposition(|&line| line == op.line).unwrap_or_else(|| {
