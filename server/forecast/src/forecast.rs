@@ -3,10 +3,10 @@
 use crate::account::{self, Line};
 use crate::code::Code;
 use crate::device::Device;
-use crate::grid_cache::{self, Movement};
+use crate::grid_cache::{self, GridTraffic, Movement};
 use crate::machine::{Outcome, RESOURCES, Replay, Resource};
 use crate::schedule::{self, Uncosted};
-use crate::sites::{self, Sites};
+use crate::sites::{self, Motion, Sites};
 use crate::trace::{Launch, Region, RegionKind};
 use crate::waves::{self, BlockWork, Geometry, Space};
 
@@ -36,6 +36,10 @@ pub struct Forecast {
     pub memory_bytes: f64,
     /// By the user's lines, most expensive first.
     pub lines: Vec<Line>,
+    /// What the grid moves.
+    pub traffic: GridTraffic,
+    /// How addresses go on from block to block, by site.
+    pub motions: Vec<Motion>,
     /// The replay.
     pub outcome: Outcome,
 }
@@ -107,7 +111,7 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     let bound = most.filter(|(_, share)| *share >= 0.6).map(|(resource, _)| resource);
     let memory_bytes = traffic.read_bytes + traffic.written_bytes;
     let lines = account::by_line(code, &sites, &works, &traffic, &outcome, &program.lines, device.wave);
-    Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, lines, outcome })
+    Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, lines, traffic, motions, outcome })
 }
 
 /// Bytes of shared memory that the traced blocks touched: at least so many a block has.

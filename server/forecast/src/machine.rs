@@ -11,7 +11,7 @@ use crate::code::BlockId;
 use crate::device::{Device, Pipe};
 use crate::grid_cache::{GridTraffic, Movement, choose};
 use crate::schedule::{PlannedOp, Program, Work};
-use crate::sites::{SiteKind, Sites};
+use crate::sites::{Motion, SiteKind, Sites};
 use crate::waves::{Access, BlockWork, Space};
 
 /// What limits a kernel, in the words that are shown.
@@ -868,7 +868,8 @@ impl<'a> Machine<'a> {
         let active = self.rates.active;
         let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active);
         // Operations on one line wait for each other: those of all units, where all blocks use it.
-        let shared_by = if delta == 0 { active } else { 1.0 };
+        let everywhere = delta == 0 || matches!(replay.movement.motions[site as usize], Motion::Scattered { .. });
+        let shared_by = if everywhere { active } else { 1.0 };
         let work = &replay.works[resident.work];
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
         // Aligned KiBs are served by different parts of the cache.

@@ -142,35 +142,50 @@ fn motion(site: usize, samples: &[Sample]) -> Motion {
     let seen: Vec<&Sample> = samples.iter().filter(|sample| !sample.addresses[site].is_empty()).collect();
     let low = seen.iter().map(|sample| sample.extremes[site].0).min().unwrap_or_default();
     let high = seen.iter().map(|sample| sample.extremes[site].1).max().unwrap_or_default();
-    let Some(base) = seen.first() else { return Motion::Scattered { low: 0, high: 0 } };
-    let mut bytes = [0i64; 3];
-    for axis in 0..3 {
-        let neighbour = seen.iter().find_map(|other| {
-            let away = distance(base.at, other.at);
-            (away[axis] != 0 && (0..3).all(|other| other == axis || away[other] == 0)).then_some((*other, away[axis]))
-        });
-        let Some((neighbour, away)) = neighbour else { continue };
-        match step(&base.addresses[site], &neighbour.addresses[site]) {
-            Some(moved) if moved % away == 0 => bytes[axis] = moved / away,
-            _ => return rough(site, &seen, low, high),
-        }
+    if seen.is_empty() {
+        return Motion::Scattered { low: 0, high: 0 };
     }
+    let Some((bytes, base)) = steps(site, &seen) else { return rough(site, &seen, low, high) };
     let agrees = |sample: &&&Sample| {
         let away = distance(base.at, sample.at);
         let expected: i64 = (0..3).map(|axis| bytes[axis] * away[axis]).sum();
         step(&base.addresses[site], &sample.addresses[site]) == Some(expected)
     };
+    // Blocks at the grid's edge often leave something out. Where only neighbours agree, an index wraps, or is put together from
+    // parts of the block's number.
     let agreeing = seen.iter().filter(agrees).count();
-    if agreeing == seen.len() {
-        return Motion::Steps { bytes, exact: true };
-    }
-    // Neighbours agree and distant blocks do not: an index that wraps, or data that decide.
-    match rough(site, &seen, low, high) {
-        Motion::Scattered { .. } if agreeing >= 2 && seen.len() > 2 && agreeing * 3 >= seen.len() => {
-            Motion::Steps { bytes, exact: false }
+    Motion::Steps { bytes, exact: agreeing == seen.len() || agreeing > 2 && agreeing * 2 > seen.len() }
+}
+
+/// The steps that pairs of blocks next to each other show, and a block of such a pair. None where such pairs do not agree.
+fn steps<'a>(site: usize, seen: &[&'a Sample]) -> Option<([i64; 3], &'a Sample)> {
+    let mut bytes = [0i64; 3];
+    let mut base = None;
+    for axis in 0..3 {
+        let mut found: Vec<(i64, i64, &Sample)> = Vec::new();
+        for (place, &one) in seen.iter().enumerate() {
+            for &other in &seen[place + 1..] {
+                let away = distance(one.at, other.at);
+                if away[axis] == 0 || (0..3).any(|other| other != axis && away[other] != 0) {
+                    continue;
+                }
+                let each = step(&one.addresses[site], &other.addresses[site]).filter(|moved| moved % away[axis] == 0);
+                found.push((away[axis].abs(), each.map_or(i64::MIN, |moved| moved / away[axis]), one));
+            }
         }
-        other => other,
+        // The nearest pairs count.
+        let Some(nearest) = found.iter().map(|(away, _, _)| *away).min() else { continue };
+        found.retain(|(away, _, _)| *away <= nearest.max(2));
+        let mut values: Vec<i64> = found.iter().map(|(_, each, _)| *each).collect();
+        values.sort_unstable();
+        let most = values.chunk_by(|one, other| one == other).max_by_key(|equal| equal.len())?;
+        if most[0] == i64::MIN || most.len() * 3 < values.len() * 2 {
+            return None;
+        }
+        bytes[axis] = most[0];
+        base = base.or_else(|| found.iter().find(|(_, each, _)| *each == most[0]).map(|(_, _, one)| *one));
     }
+    Some((bytes, base.or_else(|| seen.first().copied())?))
 }
 
 fn distance(from: [i64; 3], to: [i64; 3]) -> [i64; 3] {

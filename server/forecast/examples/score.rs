@@ -1,29 +1,27 @@
 //! Scores forecasts against measured times: of each variant of a suite, by `tests/forecast/README.md`.
 //!
-//! `cargo run --release -p lab --example score -- --on h200 [--keep DIR] [--only PART] [-D NAME] [--csv OUT] FILE TIMES.csv [FILE TIMES.csv]...`
+//! `cargo run --release -p forecast --example score -- [--on h200] [--only PART] [--csv OUT] [-v] RECORDS TIMES.csv...`, where RECORDS is
+//! what `cargo run -p lab --example record_suite` wrote.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::error::Error;
 
+
+use forecast::code::Code;
 use forecast::device::Device;
 use forecast::forecast::{Forecast, Statics, forecast};
 use forecast::registers;
-use lab::program::RunOptions;
-use lab::toolchain::CompileOptions;
-use lab::toolchain::cpu::Cpu;
-use lab::toolchain::forecast::{Extent, Target, Tracer};
-use lab::{Cancel, LabError, Source};
 
 #[derive(Default)]
 struct Arguments {
     on: String,
-    keep: Option<PathBuf>,
     only: String,
     csv: Option<PathBuf>,
-    defines: Vec<String>,
     verbose: bool,
-    files: Vec<(PathBuf, PathBuf)>,
+    records: PathBuf,
+    times: Vec<PathBuf>,
 }
 
 struct Row {
@@ -34,49 +32,37 @@ struct Row {
     bound: String,
 }
 
-fn main() -> Result<(), LabError> {
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments = read(std::env::args().skip(1))?;
-    let device = Device::named(&arguments.on).map_err(|error| LabError::Usage(error.to_string()))?;
-    let cancel = Cancel::new();
-    let cache = std::env::var_os("KERNEL_SCIENTIST_CACHE").unwrap_or_else(|| "/tmp/kernel-scientist-programs".into());
-    let cpu = Cpu::open(Path::new(&cache), &cancel)?;
-    let target = if device.wave == 32 { Target::Nvptx } else { Target::Amdgcn };
-    let tracer = Tracer::open(&cpu, target, &cancel)?;
+    let device = Device::named(&arguments.on)?;
     let mut rows = Vec::new();
     let mut modelled = Duration::ZERO;
-    for (file, times) in &arguments.files {
-        let path = std::path::absolute(file).map_err(LabError::io("opening", file))?;
-        let text = std::fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
-        let options = CompileOptions { defines: arguments.defines.clone(), ..CompileOptions::default() };
-        let build = tracer.build(&Source::new(path, text), &options, &cancel)?;
-        for (family, variant, measured_us) in measured(times)? {
+    let mut codes: BTreeMap<String, Code> = BTreeMap::new();
+    for times in &arguments.times {
+        let all = measured(times)?;
+        for (family, variant, measured_us) in all.clone() {
             let name = format!("{family}/{variant}");
             if !name.contains(&arguments.only) {
                 continue;
             }
-            let kept = arguments.keep.as_ref().map(|folder| folder.join(name.replace('/', "-") + ".trace"));
-            let bytes = match kept.as_ref().and_then(|path| std::fs::read(path).ok()) {
-                Some(bytes) => bytes,
-                None => {
-                    let mut run = RunOptions::new(Duration::from_secs(120));
-                    run.arguments = vec![name.clone().into()];
-                    match tracer.record(&build, &Extent::default(), &run, &cancel) {
-                        Ok(record) => {
-                            if let Some(path) = &kept {
-                                std::fs::write(path, &record.bytes).map_err(LabError::io("writing", path))?;
-                            }
-                            record.bytes
-                        }
-                        Err(error) => {
-                            println!("{name}: {error}");
-                            continue;
-                        }
-                    }
-                }
+            let Ok(bytes) = std::fs::read(arguments.records.join(name.replace('/', "-") + ".trace")) else {
+                println!("{name}: no record");
+                continue;
             };
-            let launches = forecast::trace::read(&bytes).map_err(|error| LabError::Usage(error.to_string()))?;
-            let launches: Vec<_> = launches.iter().filter(|launch| !launch.kernel.contains("flush")).collect();
-            // A filter takes all variants whose names begin alike; theirs come later.
+            let file = std::fs::read_to_string(arguments.records.join(name.replace('/', "-") + ".code"))?;
+            if !codes.contains_key(&file) {
+                let text = std::fs::read(arguments.records.join(&file))?;
+                codes.insert(file.clone(), serde_json::from_slice(&text)?);
+            }
+            let code = &codes[&file];
+            let launches = forecast::trace::read(&bytes)?;
+            let mut launches: Vec<_> = launches.iter().filter(|launch| !launch.kernel.contains("flush")).collect();
+            // The suites' filter takes all variants whose names begin alike; theirs come later.
+            if all.iter().any(|(other, longer, _)| {
+                *other == family && *longer != variant && longer.starts_with(variant.as_str())
+            }) {
+                launches.truncate(1);
+            }
             let fewest = launches.iter().map(|launch| launch.launches).min().unwrap_or(1).max(1);
             let started = Instant::now();
             let mut forecast_us = 0.0;
@@ -84,10 +70,10 @@ fn main() -> Result<(), LabError> {
             let mut longest: Option<Forecast> = None;
             for launch in &launches {
                 let statics = Statics {
-                    registers: registers::estimate(&build.code, launch, *device.units.registers_of_item as u32),
+                    registers: registers::estimate(code, launch, *device.units.registers_of_item as u32),
                     lds_bytes: 0,
                 };
-                match forecast(&build.code, launch, statics, &device) {
+                match forecast(code, launch, statics, &device) {
                     Ok(one) => {
                         let times = f64::from(launch.launches) / f64::from(fewest);
                         forecast_us += (one.seconds - *device.start.launch_seconds) * 1e6 * times;
@@ -115,8 +101,7 @@ fn main() -> Result<(), LabError> {
             .iter()
             .map(|row| format!("{},{},{:.2},{:.2}", row.family, row.variant, row.forecast_us, row.measured_us))
             .collect();
-        std::fs::write(out, format!("family,variant,forecast_us,measured_us\n{}\n", lines.join("\n")))
-            .map_err(LabError::io("writing", out))?;
+        std::fs::write(out, format!("family,variant,forecast_us,measured_us\n{}\n", lines.join("\n")))?;
     }
     Ok(())
 }
@@ -142,6 +127,19 @@ fn explain(launch: &forecast::trace::Launch, statics: Statics, one: &Forecast) {
         .map(|(resource, share)| format!("{resource:?} {:.0}%", share * 100.0))
         .collect();
     println!("    {}", busy.join(", "));
+    let traffic = &one.traffic;
+    println!(
+        "    read {:.1} MB counted {:.1}, written {:.1} MB counted {:.1}",
+        traffic.read_bytes / 1e6,
+        traffic.read_cost / 1e6,
+        traffic.written_bytes / 1e6,
+        traffic.written_cost / 1e6
+    );
+    for (site, (motion, traffic)) in one.motions.iter().zip(&traffic.sites).enumerate() {
+        if traffic.requests > 0.0 {
+            println!("      site {site}: {motion:?} requests {:.3e} misses {:.3e}", traffic.requests, traffic.misses);
+        }
+    }
     for line in one.lines.iter().take(12) {
         println!("    line {:4} {:5.1}% issue {:5.1}% lanes {:.2}", line.line, line.share * 100.0, line.instructions * 100.0, line.lanes);
         for access in &line.accesses {
@@ -251,8 +249,8 @@ fn spearman(one: &[f64], other: &[f64]) -> f64 {
     product / (square(&one) * square(&other)).sqrt()
 }
 
-fn measured(path: &Path) -> Result<Vec<(String, String, f64)>, LabError> {
-    let text = std::fs::read_to_string(path).map_err(LabError::io("reading", path))?;
+fn measured(path: &Path) -> Result<Vec<(String, String, f64)>, std::io::Error> {
+    let text = std::fs::read_to_string(path)?;
     Ok(text
         .lines()
         .filter_map(|line| {
@@ -262,20 +260,19 @@ fn measured(path: &Path) -> Result<Vec<(String, String, f64)>, LabError> {
         .collect())
 }
 
-fn read(mut all: impl Iterator<Item = String>) -> Result<Arguments, LabError> {
-    let usage = || LabError::Usage("usage: score --on DEVICE [--keep DIR] [--only PART] [-D NAME] FILE TIMES.csv ...".into());
-    let mut read = Arguments::default();
+fn read(mut all: impl Iterator<Item = String>) -> Result<Arguments, &'static str> {
+    const USAGE: &str = "usage: score [--on DEVICE] [--only PART] [--csv OUT] [-v] RECORDS TIMES.csv...";
+    let mut read = Arguments { on: "h200".into(), ..Arguments::default() };
     while let Some(argument) = all.next() {
-        let mut value = || all.next().ok_or_else(usage);
+        let mut value = || all.next().ok_or(USAGE);
         match argument.as_str() {
             "--on" => read.on = value()?,
-            "--keep" => read.keep = Some(value()?.into()),
             "--only" => read.only = value()?,
             "--csv" => read.csv = Some(value()?.into()),
-            "-D" => read.defines.push(value()?),
             "-v" => read.verbose = true,
-            file => read.files.push((file.into(), value()?.into())),
+            folder if read.records.as_os_str().is_empty() => read.records = folder.into(),
+            file => read.times.push(file.into()),
         }
     }
-    Ok(read)
+    if read.times.is_empty() { Err(USAGE) } else { Ok(read) }
 }
