@@ -4,10 +4,9 @@
 //! what `cargo run -p lab --example record_suite` wrote.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::error::Error;
-
 
 use forecast::code::Code;
 use forecast::device::Device;
@@ -126,7 +125,7 @@ fn explain(launch: &forecast::trace::Launch, statics: Statics, one: &Forecast) {
         .filter(|(_, share)| *share > 0.02)
         .map(|(resource, share)| format!("{resource:?} {:.0}%", share * 100.0))
         .collect();
-    println!("    {}", busy.join(", "));
+    println!("    {}, {:.3e} instructions", busy.join(", "), one.outcome.instructions);
     let traffic = &one.traffic;
     println!(
         "    read {:.1} MB counted {:.1}, written {:.1} MB counted {:.1}",
@@ -141,11 +140,24 @@ fn explain(launch: &forecast::trace::Launch, statics: Statics, one: &Forecast) {
         }
     }
     for line in one.lines.iter().take(12) {
-        println!("    line {:4} {:5.1}% issue {:5.1}% lanes {:.2}", line.line, line.share * 100.0, line.instructions * 100.0, line.lanes);
+        println!(
+            "    line {:4} {:5.1}% issue {:5.1}% lanes {:.2}",
+            line.line,
+            line.share * 100.0,
+            line.instructions * 100.0,
+            line.lanes
+        );
         for access in &line.accesses {
             println!(
                 "         {:?} {:?} {:.0}/block sectors {:.1} (ideal {:.1}) conflicts {:.2} L1 {:.2} L2 {:.2}",
-                access.space, access.kind, access.per_block, access.sectors, access.ideal_sectors, access.conflict_degree, access.l1_hits, access.l2_hits
+                access.space,
+                access.kind,
+                access.per_block,
+                access.sectors,
+                access.ideal_sectors,
+                access.conflict_degree,
+                access.l1_hits,
+                access.l2_hits
             );
         }
     }

@@ -121,7 +121,8 @@ fn touched_lds(launch: &Launch, works: &[BlockWork]) -> u32 {
         let accesses = works.iter().flat_map(|work| &work.accesses).filter(|access| {
             access.space == Space::Shared && region.begin <= access.address && access.address < region.end
         });
-        let (low, high) = accesses.fold((u64::MAX, 0), |(low, high), access| (low.min(access.address), high.max(access.last)));
+        let (low, high) =
+            accesses.fold((u64::MAX, 0), |(low, high), access| (low.min(access.address), high.max(access.last)));
         (high + 4).saturating_sub(low) as u32
     };
     regions.map(touched).sum()

@@ -45,9 +45,9 @@ struct Request {
 }
 
 /// At most so many requests are looked at.
-const LOOKED_AT: f64 = 1.2e7;
+const LOOKED_AT: f64 = 3e6;
 /// At most so many are followed.
-const FOLLOWED: f64 = 6e5;
+const FOLLOWED: f64 = 2.5e5;
 /// Blocks that are on the device together take turns so often.
 const TURNS: usize = 12;
 const WAYS: usize = 16;

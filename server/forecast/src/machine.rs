@@ -106,6 +106,8 @@ pub struct Outcome {
     pub site_l1: Vec<(f64, f64)>,
     /// Part of the operations that was replayed, the rest extrapolated.
     pub replayed: f64,
+    /// Instructions that the waves of the grid issue.
+    pub instructions: f64,
 }
 
 /// What a line costs.
@@ -298,7 +300,9 @@ impl Replay<'_> {
         } else if finished && of_unit < planned as f64 {
             cycles *= 0.5 + 0.5 * of_unit / planned as f64;
         }
-        machine.finish(cycles, replayed)
+        let mut outcome = machine.finish(cycles, replayed);
+        outcome.instructions = mean * self.grid as f64;
+        outcome
     }
 
     fn mean_instructions(&self) -> f64 {
@@ -690,7 +694,8 @@ impl<'a> Machine<'a> {
         let data = if l1.banked && access.space == Space::Global {
             f64::from(access.passes)
         } else {
-            sectors * *l1.sector_bytes * self.rates.l1_byte
+            // What is wanted of the sectors.
+            f64::from(access.ideal) * *l1.sector_bytes * self.rates.l1_byte
         };
         let cycles = (*l1.access_cycles).max(lines * *l1.line_cycles).max(data);
         let block = self.waves[wave].block;
@@ -880,7 +885,7 @@ impl<'a> Machine<'a> {
         let each = if uniform {
             *atomics.uniform_cycles
         } else {
-            (lanes / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * *atomics.same_address_cycles)
+            (sectors / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * *atomics.same_address_cycles)
         };
         let mut last = u64::MAX;
         for &sector in touched {
