@@ -4,14 +4,12 @@
 //!
 //! `--dump` writes `{"code": ..., "launches": [...]}`, as serde writes `forecast::code::Code` and `forecast::trace::Launch`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use forecast::trace::Launch;
-use lab::program::RunOptions;
-use lab::toolchain::CompileOptions;
-use lab::toolchain::cpu::Cpu;
-use lab::toolchain::forecast::{Extent, Target, TracedRun, Tracer};
+use lab::toolchain::forecast::{Extent, Target, TracedRun};
+use lab::workbench::{ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, LabError, Source};
 
 struct Arguments {
@@ -26,26 +24,31 @@ fn main() -> Result<(), LabError> {
     let arguments = read_arguments(std::env::args().skip(1).collect())?;
     let cancel = Cancel::new();
     let cache = std::env::var_os("KERNEL_SCIENTIST_CACHE").unwrap_or_else(|| "/tmp/kernel-scientist-programs".into());
-    let cpu = Cpu::open(Path::new(&cache), &cancel)?;
-    let tracer = Tracer::open(&cpu, arguments.target, &cancel)?;
     let path = std::path::absolute(&arguments.file).map_err(LabError::io("opening", &arguments.file))?;
     let text = std::fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
     let source = Source::new(path, text);
-
-    let building = Instant::now();
-    let build = tracer.build(&source, &CompileOptions::default(), &cancel)?;
-    println!(
-        "built in {:.3} s: {} functions, {} blocks",
-        building.elapsed().as_secs_f64(),
-        build.code.functions.len(),
-        build.code.blocks.len()
-    );
-    let mut options = RunOptions::new(Duration::from_secs(60));
-    options.arguments = arguments.program.iter().map(Into::into).collect();
-    let run = tracer.run(&build, &arguments.extent, &options, &cancel)?;
-    print(&run);
+    let options = WorkbenchOptions {
+        cache: cache.into(),
+        benchmark: None,
+        program_args: (!arguments.program.is_empty()).then_some(arguments.program),
+        kernel: None,
+        timeout: Duration::from_secs(60),
+        memory_bytes: 16 << 30,
+    };
+    let workbench = Workbench::open(&source, options, &cancel)?;
+    let tracing = Instant::now();
+    let traced = workbench.trace(&source, arguments.target, &arguments.extent, ShapeChoice::Shown, &cancel)?;
+    let (functions, blocks) = (traced.code.functions.len(), traced.code.blocks.len());
+    println!("traced in {:.3} s: {functions} functions, {blocks} blocks", tracing.elapsed().as_secs_f64());
+    for (shape, run) in &traced.runs {
+        if let Some(shape) = shape {
+            println!("shape {shape}:");
+        }
+        print(run);
+    }
     if let Some(out) = arguments.dump {
-        let value = serde_json::json!({ "code": build.code, "launches": run.launches });
+        let launches: Vec<&Launch> = traced.runs.iter().flat_map(|(_, run)| &run.launches).collect();
+        let value = serde_json::json!({ "code": traced.code, "launches": launches });
         std::fs::write(&out, value.to_string()).map_err(LabError::io("writing", out))?;
     }
     Ok(())

@@ -17,6 +17,7 @@ mod plan;
 mod plausible;
 mod report;
 mod sittings;
+mod trace;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 pub use cpu::CpuBuilder;
 use hip_syntax::rewrite::Barriers;
+pub(crate) use trace::Recording;
 
 use crate::benchmark::Benchmark;
 use crate::sandbox::{self, Command, Limits, Policy};

@@ -20,9 +20,11 @@ use crate::program::{self, RunOptions};
 use crate::sandbox::Limits;
 use crate::sanitize::{self, Sanitized, Sanitizer};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
+use crate::toolchain::forecast::{Extent, Fed, Target, TracedRun, Tracer};
 use crate::toolchain::{CompileOptions, clangd};
 use crate::turn::Turn;
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
+use ::forecast::code::Code;
 use trust::Guarded;
 
 /// Sampling time of a comparison where nothing else is asked for. Most comparisons are over before; where the machine is noisy
@@ -44,7 +46,7 @@ pub struct Sampling {
 
 impl Sampling {
     /// As little as possible, at all shapes: what a check needs.
-    fn once() -> Self {
+    pub(crate) fn once() -> Self {
         Self { seed: rand::random(), budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All }
     }
 }
@@ -117,6 +119,15 @@ pub struct Workbench {
     kernel: Option<String>,
     /// What [`Workbench::remarks`] tells.
     remarks: Mutex<BTreeSet<String>>,
+}
+
+/// What a version's kernels do.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// What the blocks are that a trace names.
+    pub code: Code,
+    /// The runs: a program's one, or one for each shape, with its number in the benchmark file.
+    pub runs: Vec<(Option<usize>, TracedRun)>,
 }
 
 /// A version of the source that compiles.
@@ -319,6 +330,37 @@ impl Workbench {
             }
         };
         run.located(&cpu, source, cancel)
+    }
+
+    /// Builds `source` for a kind of device and records what its kernels do in one run, under a benchmark file in one at each
+    /// chosen shape. Nothing is checked. The tracing runtime is built when it is first asked for, which takes up to a minute.
+    ///
+    /// # Errors
+    /// [`crate::Failure::DoesNotCompile`], also for what cannot be traced; the [`crate::Failure`] of a run that recorded
+    /// nothing; [`LabError::Unavailable`] when a tool is missing.
+    pub fn trace(
+        &self,
+        source: &Source,
+        target: Target,
+        extent: &Extent,
+        shapes: ShapeChoice,
+        cancel: &Cancel,
+    ) -> Result<Traced, LabError> {
+        let tracer = Tracer::open(&self.cpu, target, cancel)?;
+        match &self.feed {
+            Feed::Program(arguments) => {
+                let build = tracer.build(source, &self.compile, cancel)?;
+                let run = tracer.run(&build, extent, &self.run_options(&arguments.timing), cancel)?;
+                Ok(Traced { code: build.code, runs: vec![(None, run)] })
+            }
+            Feed::Benchmark(benchmark) => {
+                let fed =
+                    Fed { benchmark, original: &self.original, options: &self.compile, limits: self.limits, shapes };
+                let traced = tracer.benchmark(source, &fed, extent, cancel)?;
+                let runs = traced.shapes.into_iter();
+                Ok(Traced { code: traced.code, runs: runs.map(|(shape, run)| (Some(shape), run)).collect() })
+            }
+        }
     }
 
     fn turn(&self, cancel: &Cancel) -> Result<Turn, LabError> {

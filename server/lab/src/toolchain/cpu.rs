@@ -144,19 +144,9 @@ impl Cpu {
         Ok(BuiltProgram { path: built.path, source: source.clone(), warnings: built.warnings, split: built.split })
     }
 
-    /// Builds `source` as a program that records what its kernels do; only with [`Cpu::with_trace`].
-    pub(crate) fn build_traced(
-        &self,
-        source: &Source,
-        options: &CompileOptions,
-        cancel: &Cancel,
-    ) -> Result<(BuiltProgram, forecast::code::Code), LabError> {
-        let built = self.build_program(source, options, cancel)?;
-        let path = built.path.with_file_name(traced::CODE);
-        let text = std::fs::read(&path).map_err(LabError::io("reading", &path))?;
-        let code =
-            serde_json::from_slice(&text).map_err(std::io::Error::other).map_err(LabError::io("reading", &path))?;
-        Ok((built, code))
+    /// The blocks of what was built with [`Cpu::with_trace`].
+    pub(crate) fn traced_code(&self, built: &Path) -> Result<forecast::code::Code, LabError> {
+        traced::code_of(built)
     }
 
     /// Builds `source`, with `glue` (C++) after it, as a shared object. Only what the glue exports by

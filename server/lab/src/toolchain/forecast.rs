@@ -10,12 +10,16 @@ use std::time::{Duration, Instant};
 
 use ::forecast::code::Code;
 use ::forecast::trace::{self, Launch};
+use hip_syntax::rewrite::Barriers;
 
 use super::cpu::Cpu;
 pub use super::cpu::Target;
 use super::options::CompileOptions;
+use crate::benchmark::Benchmark;
+use crate::harness::{Bench, CpuBuilder, Recording};
 use crate::program::RunOptions;
-use crate::sandbox::{self, Command, End, Policy, Run};
+use crate::sandbox::{self, Command, End, Limits, Policy, Run};
+use crate::workbench::ShapeChoice;
 use crate::{Cancel, Diagnostic, Failure, LabError, Source};
 
 /// Environment variable that names the file for what is recorded.
@@ -86,6 +90,30 @@ pub struct Record {
     pub ran: Duration,
 }
 
+/// How a source without a `main` is fed.
+#[derive(Clone, Copy, Debug)]
+pub struct Fed<'a> {
+    /// The benchmark file, or what was inferred; it must have an entry.
+    pub benchmark: &'a Benchmark,
+    /// The original version of the code, which sizes and fills are compiled with.
+    pub original: &'a Source,
+    /// How it is compiled.
+    pub options: &'a CompileOptions,
+    /// What a run may use.
+    pub limits: Limits,
+    /// Which shapes.
+    pub shapes: ShapeChoice,
+}
+
+/// What was recorded of a version under a benchmark file.
+#[derive(Clone, Debug)]
+pub struct TracedBenchmark {
+    /// What the blocks are that a trace names.
+    pub code: Code,
+    /// For each shape, by its number in the benchmark file.
+    pub shapes: Vec<(usize, TracedRun)>,
+}
+
 impl Tracer {
     /// The tracing runtime for a kind of device; it is built when it is first asked for.
     ///
@@ -105,7 +133,8 @@ impl Tracer {
     /// # Errors
     /// [`Failure::DoesNotCompile`], also for what cannot be traced, such as inline assembly.
     pub fn build(&self, source: &Source, options: &CompileOptions, cancel: &Cancel) -> Result<TracedBuild, LabError> {
-        let (built, code) = self.cpu.build_traced(source, options, cancel)?;
+        let built = self.cpu.build_program(source, options, cancel)?;
+        let code = self.cpu.traced_code(&built.path)?;
         Ok(TracedBuild { path: built.path, source: built.source, warnings: built.warnings, code })
     }
 
@@ -121,12 +150,7 @@ impl Tracer {
         cancel: &Cancel,
     ) -> Result<TracedRun, LabError> {
         let record = self.record(build, extent, options, cancel)?;
-        let reading = Instant::now();
-        let launches = trace::read(&record.bytes).map_err(|error| Failure::Refused { detail: error.to_string() })?;
-        match record.failure {
-            Some(failure) if launches.iter().all(|launch| launch.blocks.is_empty()) => Err(failure.into()),
-            failure => Ok(TracedRun { launches, failure, ran: record.ran, read: reading.elapsed() }),
-        }
+        read(record)
     }
 
     /// Runs a program; what it recorded is not read.
@@ -156,6 +180,45 @@ impl Tracer {
         let bytes = fs::read(folder.path().join(FILE)).unwrap_or_default();
         Ok(Record { bytes, failure: failure(&run, &limits), ran: run.wall })
     }
+
+    /// Builds `source` for a benchmark file and runs it once at each shape. Nothing is checked.
+    ///
+    /// # Errors
+    /// As [`Tracer::build`] and [`Tracer::run`].
+    pub fn benchmark(
+        &self,
+        source: &Source,
+        fed: &Fed<'_>,
+        extent: &Extent,
+        cancel: &Cancel,
+    ) -> Result<TracedBenchmark, LabError> {
+        let builder = CpuBuilder { cpu: &self.cpu, options: fed.options.clone(), faults: None };
+        let bench = Bench {
+            builder: &builder,
+            benchmark: fed.benchmark,
+            original: fed.original,
+            limits: fed.limits,
+            barriers: Barriers::Fibers,
+        };
+        let recording = Recording { environment: environment(extent), file: FILE, most_bytes: MOST_BYTES };
+        let code = self.cpu.traced_code(&bench.build(source, cancel)?.path)?;
+        let runs = bench.trace(source, fed.shapes, &recording, cancel)?;
+        let shapes = runs.into_iter().map(|shape| {
+            let failure = failure(&shape.run, &shape.limits);
+            Ok((shape.shape, read(Record { bytes: shape.written, failure, ran: shape.run.wall })?))
+        });
+        Ok(TracedBenchmark { code, shapes: shapes.collect::<Result<_, LabError>>()? })
+    }
+}
+
+/// What was recorded, and how the run ended.
+fn read(record: Record) -> Result<TracedRun, LabError> {
+    let reading = Instant::now();
+    let launches = trace::read(&record.bytes).map_err(|error| Failure::Refused { detail: error.to_string() })?;
+    match record.failure {
+        Some(failure) if launches.iter().all(|launch| launch.blocks.is_empty()) => Err(failure.into()),
+        failure => Ok(TracedRun { launches, failure, ran: record.ran, read: reading.elapsed() }),
+    }
 }
 
 fn environment(extent: &Extent) -> Vec<(OsString, OsString)> {
@@ -171,7 +234,7 @@ fn environment(extent: &Extent) -> Vec<(OsString, OsString)> {
     .to_vec()
 }
 
-fn failure(run: &Run, limits: &sandbox::Limits) -> Option<Failure> {
+fn failure(run: &Run, limits: &Limits) -> Option<Failure> {
     if let Some(failure) = run.failure(limits) {
         return Some(failure);
     }

@@ -79,7 +79,12 @@
 // A name with a dot: clang leaves variables in sections whose names are identifiers without redzones.
 #define __shared__ static __attribute__((section(".ks_shared"), used))
 #else
+#ifdef KS_TRACE
 #define __shared__ static __attribute__((section("ks_shared"), used))
+#else
+// A section whose name is no C identifier: in others, clang leaves no room for redzones.
+#define __shared__ static __attribute__((section(".ks_shared"), used))
+#endif
 #endif
 #else
 // Whole cache lines: where the arrays lie in a thread's storage differs from process to process, and vectors that cross lines

@@ -131,7 +131,7 @@ impl Cpu {
 
 pub(super) struct Build<'a> {
     pub cpu: &'a Cpu,
-    product: Product,
+    pub product: Product,
     pub sources: &'a Sources,
     options: &'a CompileOptions,
     pub cancel: &'a Cancel,
@@ -330,6 +330,7 @@ impl Build<'_> {
         arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
         arguments.extend((0..self.sources.others.len()).map(|number| unit_object(number).into()));
         arguments.extend(cpu.runtime.link_arguments());
+        arguments.extend(flags::of_linking(cpu.runtime.variant).map(OsString::from));
         arguments.extend(cpu.clang.linker_argument());
         arguments.extend(["-o".into(), OUTPUT.into()]);
         Ok(arguments)

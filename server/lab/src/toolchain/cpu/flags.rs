@@ -92,6 +92,10 @@ const THREAD: [&str; 7] = [
     "-tsan-instrument-read-before-write=1",
 ];
 
+/// Where the section of `__shared__` variables begins and ends, for the runtime's header.
+const SHARED_SECTION: [&str; 2] =
+    ["-Wl,--defsym=ks_shared_begin=ADDR(.ks_shared)", "-Wl,--defsym=ks_shared_end=ADDR(.ks_shared)+SIZEOF(.ks_shared)"];
+
 /// How programs are built for a trace: clang writes LLVM's code as it is, and a device's optimiser goes on.
 const TRACED: [&str; 7] = [
     "-gline-tables-only",
@@ -140,6 +144,11 @@ pub(super) fn of_programs(variant: Variant) -> impl Iterator<Item = &'static str
         Variant::Traced(target) => (None, &TRACED, target.defines()),
     };
     everywhere(variant).chain(native).chain(located.iter().copied()).chain(more.iter().copied())
+}
+
+/// Flags of linking what is built from the user's source.
+pub(super) fn of_linking(variant: Variant) -> impl Iterator<Item = &'static str> {
+    matches!(variant, Variant::Sanitized(_)).then_some(SHARED_SECTION).into_iter().flatten()
 }
 
 /// The standard to compile with where the user asks for `wanted`: the runtime's header needs C++17.

@@ -172,6 +172,7 @@ impl Builder<'_> {
     fn harness(&self, runtime: &Key, built: &Runtime) -> Result<PathBuf, LabError> {
         let mut more = built.link_arguments();
         more.extend(["-rdynamic", "-ldl"].map(OsString::from));
+        more.extend(flags::of_linking(self.variant).map(OsString::from));
         Ok(self.binary(HARNESS, &runtime_files::sources_in("harness"), runtime, &more)?.join(HARNESS))
     }
 

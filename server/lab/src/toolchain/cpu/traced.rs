@@ -8,7 +8,7 @@ use forecast::code::Code;
 use forecast::ir;
 use tempfile::TempDir;
 
-use super::compile::{Build, compiler_environment, limits, unit_object};
+use super::compile::{Build, Product, compiler_environment, limits, unit_object};
 use super::flags;
 use super::variant::Target;
 use crate::sandbox::{self, Command, Policy, Run};
@@ -17,12 +17,19 @@ use crate::{Diagnostic, Failure, LabError};
 /// What clang makes of the main file.
 pub(super) const MAIN: &str = "main.bc";
 /// The blocks of all units, as JSON.
-pub(super) const CODE: &str = "code.json";
+const CODE: &str = "code.json";
 
 /// LLVM's passes: what a compiler for a device does with a kernel before it chooses instructions, with the passes of its code
 /// generator that decide how addresses are computed and how wide accesses are.
 const PASSES: &str = "-passes=default<O3>,function(separate-const-offset-from-gep<lower-gep>,slsr,gvn,nary-reassociate,\
                       early-cse,loop(loop-reduce),load-store-vectorizer)";
+
+/// The blocks of a traced program or object.
+pub(super) fn code_of(built: &Path) -> Result<Code, LabError> {
+    let path = built.with_file_name(CODE);
+    let text = fs::read(&path).map_err(LabError::io("reading", &path))?;
+    serde_json::from_slice(&text).map_err(std::io::Error::other).map_err(LabError::io("reading", path))
+}
 
 impl Build<'_> {
     /// Optimises, instruments and links all units below `work`.
@@ -66,6 +73,9 @@ impl Build<'_> {
 
     fn link(&self, work: &TempDir, units: &[String]) -> Result<(), LabError> {
         let mut arguments: Vec<OsString> = flags::OF_TRACED_CODE.map(OsString::from).to_vec();
+        if self.product == Product::Object {
+            arguments.extend(["-shared", "-Wl,-Bsymbolic"].map(OsString::from));
+        }
         arguments.extend(["-pthread".into(), "-x".into(), "ir".into()]);
         arguments.extend(units.iter().map(OsString::from));
         arguments.extend(["-x".into(), "none".into()]);
