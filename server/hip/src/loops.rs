@@ -23,11 +23,11 @@ pub enum LoopKind {
 pub struct Unroll {
     /// The whole directive, without its line break.
     pub range: Range<usize>,
-    /// The factor as written; `None` for a plain `#pragma unroll` and for `nounroll`.
+    /// The factor as written; `None` for a plain `#pragma unroll`, `nounroll` and clang's words.
     pub factor: Option<Range<usize>>,
     /// Value of the factor where it is computable.
     pub value: Option<i64>,
-    /// It is `#pragma nounroll` (or a factor of 1): unrolling is switched off.
+    /// It is `#pragma nounroll`, `#pragma clang loop unroll(disable)` or a factor of 1: unrolling is switched off.
     pub disabled: bool,
 }
 
@@ -318,14 +318,17 @@ fn unroll(code: &Code, at: usize, constants: &Constants) -> Option<Unroll> {
     let keyword = words.iter().position(|word| matches!(*word, "unroll" | "nounroll"))?;
     let arguments: Vec<_> =
         directive.tokens[keyword + 1..].iter().filter(|t| !matches!(t.text(&code.text), "(" | ")")).copied().collect();
+    // `#pragma clang loop unroll(disable)`, and `full` and `enable`, which name no factor either.
+    let first = arguments.first().map(|token| token.text(&code.text));
     let factor = match (arguments.first(), arguments.last()) {
+        _ if matches!(first, Some("disable" | "enable" | "full")) => None,
         (Some(first), Some(last)) => Some(first.start as usize..last.end as usize),
         _ => None,
     };
     let value = factor.is_some().then(|| constants.evaluate_tokens(code, &arguments)).flatten();
     Some(Unroll {
         range: directive.range.clone(),
-        disabled: words[keyword] == "nounroll" || value == Some(1),
+        disabled: words[keyword] == "nounroll" || first == Some("disable") || value == Some(1),
         factor,
         value,
     })

@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::device_functions::{is_atomic, is_exchange, is_independent, is_keyword, is_type};
 use crate::fingerprint::{Part, Uses};
 use crate::items::{Item, ItemKind};
-use crate::lexer::{Lexed, Token, TokenKind};
+use crate::lexer::{Directive, DirectiveKind, Lexed, Token, TokenKind};
 use crate::lines::Lines;
 use crate::loops::{LoopKind, loops};
 use crate::params::template_params;
@@ -108,7 +108,7 @@ impl<'a> Judge<'a> {
     /// The kernel at item `index` as it would be without its statements `__syncthreads();`.
     fn without_barriers(&self, index: usize) -> Conduct {
         let word = |token: &Token| token.text(&self.code.text);
-        let tokens = self.uses.tokens(Part::Item(index));
+        let tokens = without_advice(self.code, self.uses.tokens(Part::Item(index)));
         let mut kept = Vec::with_capacity(tokens.len());
         let mut at = 0;
         while at < tokens.len() {
@@ -146,9 +146,25 @@ fn may_run_on_device(code: &Code, item: &Item) -> bool {
     })
 }
 
+/// Tokens of an item without those of pragmas that only advise the compiler: the `unroll(disable)` in one is no call.
+fn without_advice(code: &Code, mut tokens: Vec<Token>) -> Vec<Token> {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return tokens };
+    let advice = |directive: &&Directive| {
+        let first = directive.tokens.first().map_or("", |token| token.text(&code.text));
+        directive.kind == DirectiveKind::Pragma
+            && matches!(first, "unroll" | "nounroll" | "unroll_and_jam" | "clang" | "GCC" | "STDC")
+    };
+    let span = first.start as usize..last.end as usize;
+    let inside = code.lexed.directives.iter().filter(|directive| span.contains(&directive.range.start));
+    for range in inside.filter(advice).map(|directive| directive.range.clone()) {
+        tokens.retain(|token| !range.contains(&(token.start as usize)));
+    }
+    tokens
+}
+
 /// Tokens of a part, bodies of host-only methods left out.
 fn without_host_methods(code: &Code, items: &[Item], uses: &Uses, part: Part, item: &Item) -> Vec<Token> {
-    let mut tokens = uses.tokens(part);
+    let mut tokens = without_advice(code, uses.tokens(part));
     if item.kind == ItemKind::Type {
         let inside = |other: &&Item| {
             other.kind == ItemKind::Function

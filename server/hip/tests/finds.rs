@@ -69,6 +69,23 @@ fn details_of_a_kernel() {
 }
 
 #[test]
+fn clangs_unroll_pragmas_name_no_factor() {
+    for (pragma, disabled) in [
+        ("clang loop unroll(disable)", true),
+        ("clang loop unroll(full)", false),
+        ("nounroll", true),
+        ("unroll", false),
+        ("unroll 1", true),
+    ] {
+        let text = format!("__global__ void k(int n) {{\n#pragma {pragma}\n for (int i = 0; i < n; ++i) n += i;\n}}");
+        let syntax = Syntax::parse(text.as_str());
+        let unroll = syntax.kernel("k").unwrap().loops[0].unroll.clone().unwrap();
+        assert_eq!(unroll.disabled, disabled, "{pragma}");
+        assert_eq!(unroll.factor.is_some(), pragma == "unroll 1", "{pragma}");
+    }
+}
+
+#[test]
 fn launches_of_every_form() {
     let syntax = Syntax::parse(TILED);
     let text = |range: &Option<std::ops::Range<usize>>| range.clone().map_or("", |r| &syntax.text()[r]);

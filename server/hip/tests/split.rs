@@ -50,6 +50,11 @@ fn kernels_with_uniform_barriers_are_split() {
         ("__device__ float twice(float x) { return 2 * x; }", "s[t] = twice(a[t]); __syncthreads();"),
         ("", "auto f = [&](int i) { return s[i]; }; a[t] = f(t); __syncthreads();"),
         ("", "\n#pragma unroll\n for (int i = 0; i < N; ++i) { __syncthreads(); }"),
+        ("", "\n#pragma clang loop unroll(disable)\n for (int i = 0; i < N; ++i) { __syncthreads(); }"),
+        (
+            "",
+            "\n#pragma clang loop vectorize(enable) unroll_count(N)\n for (int i = 0; i < N; ++i) s[i] = i; __syncthreads();",
+        ),
         ("", "HIP_DYNAMIC_SHARED(float, d) d[t] = 1; __syncthreads(); a[t] = d[0];"),
         // Names of other functions' own.
         (
