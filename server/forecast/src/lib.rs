@@ -17,3 +17,6 @@ pub mod schedule;
 pub mod sites;
 pub mod trace;
 pub mod waves;
+
+/// Version of the model.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -198,6 +198,7 @@ impl Subject {
         let source = Source::new(path, text);
         let cache = std::env::var_os("KERNEL_SCIENTIST_CACHE").map(PathBuf::from);
         let options = WorkbenchOptions {
+            device: "cpu".into(),
             cache: cache.unwrap_or_else(|| std::env::temp_dir().join("kernel-scientist-comparisons")),
             benchmark: None,
             program_args: None,

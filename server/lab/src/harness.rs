@@ -11,6 +11,7 @@
 //! by chance or by habit and visible in a diff, not impossible for an attacker.
 
 mod cpu;
+pub(crate) mod driver;
 mod glue;
 mod outcome;
 mod plan;
@@ -157,10 +158,10 @@ impl Bench<'_> {
         outcome::comparison(self, sampling, &measured.sittings, &measured.joined)
     }
 
-    /// Runs `source` once at every shape, checks its results, and asks nothing of its times.
-    pub(crate) fn check(&self, source: &Source, cancel: &Cancel) -> Result<(), LabError> {
+    /// Runs `source` once at the chosen shapes, checks its results, and asks nothing of its times.
+    pub(crate) fn check(&self, source: &Source, shapes: ShapeChoice, cancel: &Cancel) -> Result<(), LabError> {
         let seed = rand::random();
-        let everything = Sampling { seed, budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All };
+        let everything = Sampling { seed, budget: Duration::ZERO, half_width: 1.0, shapes };
         let shapes = self.chosen_shapes(&everything)?;
         let objects =
             Objects { trusted: self.trusted(cancel)?, baseline: self.build(source, cancel)?.path, candidate: None };

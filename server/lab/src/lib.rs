@@ -14,6 +14,7 @@ pub mod cancel;
 pub mod clock;
 pub mod codegen;
 pub mod error;
+pub mod forecast;
 pub mod harness;
 pub mod measurement;
 mod paths;

@@ -2,14 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::forecast::Basis;
 use crate::verdict::Verdict;
 
-/// A measured time: the samples and what was computed from them. All times in nanoseconds.
+/// A time: the samples and what was computed from them, or a forecast, which has none. All times in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Median of the samples.
     pub median_ns: f64,
-    /// Lower end of the 95% confidence interval of the median.
+    /// Lower end of the 95% confidence interval of the median, or of the interval that nine of ten
+    /// validated forecasts lay within.
     pub low_ns: f64,
     /// Upper end of the 95% confidence interval of the median.
     pub high_ns: f64,
@@ -41,6 +43,9 @@ pub struct TimeReport {
     pub kernels: Vec<KernelTiming>,
     /// What the program printed (program mode).
     pub output: String,
+    /// What the times rest on where they are forecasts; absent where they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Basis>,
 }
 
 /// Speed of the candidate relative to its baseline: baseline time / candidate time, above 1 is faster.
@@ -88,4 +93,7 @@ pub struct Comparison {
     pub speed: SpeedRatio,
     /// Verdict for the geometric mean.
     pub verdict: Verdict,
+    /// What it rests on where it is one of forecasts, the odds among it; absent where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Basis>,
 }

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use compare::compare;
+pub use compare::{Checker, compare};
 pub(crate) use fibers::{Agreement, agreement};
 pub use report::LaunchGroup;
 pub use time::time;

@@ -3,18 +3,20 @@
 //! A workbench knows how the source is fed (its own `main`, a benchmark file, or one inferred from the kernel's
 //! signature) and hides the difference: builds, checks, times and comparisons are asked for in the same words.
 
+mod forecasting;
 mod trust;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hip_syntax::Syntax;
 use hip_syntax::rewrite::Barriers;
 
 use crate::benchmark::{self, Benchmark, Entry};
+use crate::forecast::{Basis, Forecaster};
 use crate::harness::{Bench, CpuBuilder};
 use crate::program::{self, RunOptions};
 use crate::sandbox::Limits;
@@ -26,6 +28,8 @@ use crate::turn::Turn;
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
 use ::forecast::code::Code;
 use trust::Guarded;
+
+pub use forecasting::ShapeForecast;
 
 /// Sampling time of a comparison where nothing else is asked for. Most comparisons are over before; where the machine is noisy
 /// or the code's speed depends on where it comes to lie, it takes this long to tell 3%.
@@ -65,6 +69,8 @@ pub enum ShapeChoice {
 /// What a workbench is opened with.
 #[derive(Clone, Debug)]
 pub struct WorkbenchOptions {
+    /// `cpu`, or a device that is forecast for ([`crate::forecast::devices`]).
+    pub device: String,
     /// Folder for builds.
     pub cache: PathBuf,
     /// Benchmark file; `None` for the one beside the source, if there is one.
@@ -119,6 +125,9 @@ pub struct Workbench {
     kernel: Option<String>,
     /// What [`Workbench::remarks`] tells.
     remarks: Mutex<BTreeSet<String>>,
+    /// For a device that is forecast for.
+    forecaster: Option<Forecaster>,
+    seen: forecasting::Seen,
 }
 
 /// What a version's kernels do.
@@ -140,6 +149,8 @@ pub struct Build {
     split: bool,
     /// The program; benchmarks build an object.
     program: Option<BuiltProgram>,
+    /// Its forecasts, where the device is forecast for.
+    version: Option<Arc<forecasting::Version>>,
 }
 
 impl Workbench {
@@ -153,6 +164,10 @@ impl Workbench {
         let cpu = Cpu::open(&options.cache, cancel)?;
         let compile = clangd::options_for(&source.path)?.with(&found.compile);
         let limits = Limits::new(options.timeout, options.memory_bytes);
+        let forecaster = match options.device.as_str() {
+            DEVICE => None,
+            device => Some(Forecaster::open(device, &cpu, cancel)?),
+        };
         Ok(Self {
             original: source.clone(),
             feed: found.feed,
@@ -162,6 +177,8 @@ impl Workbench {
             limits,
             kernel: options.kernel,
             remarks: Mutex::default(),
+            forecaster,
+            seen: forecasting::Seen::default(),
         })
     }
 
@@ -179,13 +196,18 @@ impl Workbench {
     }
 
     /// The device's name.
-    pub fn device(&self) -> &'static str {
-        DEVICE
+    pub fn device(&self) -> &str {
+        self.forecaster.as_ref().map_or(DEVICE, Forecaster::name)
+    }
+
+    /// What forecasts for the device rest on; `None` for a device that is measured.
+    pub fn basis(&self) -> Option<&Basis> {
+        self.forecaster.as_ref().map(Forecaster::basis)
     }
 
     /// What the device's times mean.
-    pub fn device_note(&self) -> &'static str {
-        DEVICE_NOTE
+    pub fn device_note(&self) -> String {
+        self.basis().map_or_else(|| DEVICE_NOTE.to_owned(), Basis::note)
     }
 
     /// What the user should know of how the source is fed.
@@ -199,11 +221,20 @@ impl Workbench {
         })
     }
 
-    /// Builds a version of the source. Several may be built at once.
+    /// Builds a version of the source. Several may be built at once. For a device that is forecast for, the version is also
+    /// checked and forecast here.
     ///
     /// # Errors
-    /// [`crate::Failure::DoesNotCompile`] with the compiler's messages.
+    /// [`crate::Failure::DoesNotCompile`] with the compiler's messages; for a device that is forecast for, every other
+    /// [`crate::Failure`] too.
     pub fn build(&self, source: &Source, cancel: &Cancel) -> Result<Build, LabError> {
+        match &self.forecaster {
+            Some(forecaster) => self.prepared(forecaster, source, cancel),
+            None => self.build_for_cpu(source, cancel),
+        }
+    }
+
+    fn build_for_cpu(&self, source: &Source, cancel: &Cancel) -> Result<Build, LabError> {
         let is_original = source.text == self.original.text;
         match &self.feed {
             Feed::Program(_) => {
@@ -214,14 +245,14 @@ impl Workbench {
                     || self.cpu.build_program(source, &self.compile, cancel),
                 )?;
                 let (path, split) = (built.path.clone(), built.split);
-                Ok(Build { source: source.clone(), path, split, program: Some(built) })
+                Ok(Build { source: source.clone(), path, split, program: Some(built), version: None })
             }
             Feed::Benchmark(benchmark) => {
                 // Whatever is run needs the reference, which is made of the original.
                 let built = self.bench(benchmark, Barriers::Split, |bench| {
                     beside(|| is_original.then(|| bench.trusted(cancel)), || bench.build(source, cancel))
                 })?;
-                Ok(Build { source: source.clone(), path: built.path, split: built.split, program: None })
+                Ok(Build { source: source.clone(), path: built.path, split: built.split, program: None, version: None })
             }
         }
     }
@@ -257,6 +288,9 @@ impl Workbench {
     /// # Errors
     /// The [`crate::Failure`] that it came to.
     pub fn time(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<TimeReport, LabError> {
+        if let Some(forecaster) = &self.forecaster {
+            return self.forecast_times(forecaster, build, sampling, cancel);
+        }
         let _turn = self.turn(cancel)?;
         let time = |barriers| match &self.feed {
             Feed::Program(arguments) => {
@@ -271,7 +305,8 @@ impl Workbench {
         Ok(timed.noted(|report| &mut report.device_note))
     }
 
-    /// Checks both builds and compares their times, interleaved. Waits while something else is measured on the device.
+    /// Checks both builds and compares their times, interleaved; for a device that is forecast for, their
+    /// forecasts. Waits while something else is measured on the device.
     ///
     /// # Errors
     /// The [`crate::Failure`] that the candidate came to; one of the baseline is a [`LabError::Usage`].
@@ -282,6 +317,9 @@ impl Workbench {
         sampling: &Sampling,
         cancel: &Cancel,
     ) -> Result<Comparison, LabError> {
+        if let Some(forecaster) = &self.forecaster {
+            return self.compare_forecasts(forecaster, baseline, candidate, sampling, cancel);
+        }
         let _turn = self.turn(cancel)?;
         let compare = |barriers| match &self.feed {
             Feed::Program(arguments) => {
@@ -325,7 +363,7 @@ impl Workbench {
                     barriers: Barriers::Fibers,
                 };
                 bench.build(source, cancel)?;
-                let outcome = bench.check(source, cancel);
+                let outcome = bench.check(source, ShapeChoice::All, cancel);
                 sanitize::Run::new(faults.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)?
             }
         };

@@ -29,6 +29,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
 
 fn look(path: &Path, sanitizer: Sanitizer) -> Sanitized {
     let options = WorkbenchOptions {
+        device: "cpu".into(),
         cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
         benchmark: None,
         program_args: None,

@@ -1,4 +1,4 @@
-//! Findings: what was predicted against what was measured, and how good the predictions are.
+//! Findings: what was predicted against what was measured or forecast, and how good the predictions are.
 
 use std::path::Path;
 
@@ -23,8 +23,10 @@ pub struct NewFinding<'a> {
     pub min_percent: f64,
     /// High end of the prediction.
     pub max_percent: f64,
-    /// What was measured; `None` when the experiment failed.
+    /// What was measured; `None` when the experiment failed, or was forecast.
     pub measured_percent: Option<f64>,
+    /// What was forecast, on a device that is forecast for.
+    pub forecast_percent: Option<f64>,
     /// One sentence.
     pub text: &'a str,
 }
@@ -42,8 +44,10 @@ pub struct StoredFinding {
     pub min_percent: f64,
     /// High end of the prediction.
     pub max_percent: f64,
-    /// What was measured; `None` when the experiment failed.
+    /// What was measured; `None` when the experiment failed, or was forecast.
     pub measured_percent: Option<f64>,
+    /// What was forecast, on a device that is forecast for.
+    pub forecast_percent: Option<f64>,
     /// One sentence.
     pub text: String,
     /// The file it was learnt on.
@@ -105,6 +109,13 @@ impl Calibration {
     }
 }
 
+impl StoredFinding {
+    /// What came of it, measured or forecast.
+    pub fn gain_percent(&self) -> Option<f64> {
+        self.measured_percent.or(self.forecast_percent)
+    }
+}
+
 impl Notebook {
     /// Records a finding. Recording one for the same experiment again changes nothing, as for a candidate.
     ///
@@ -114,8 +125,9 @@ impl Notebook {
         self.write("recording a finding", |transaction| {
             transaction
                 .prepare_cached(
-                    "INSERT INTO findings (run, experiment, about, min_percent, max_percent, measured_percent, text, at_ms)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+                    "INSERT INTO findings (run, experiment, about, min_percent, max_percent, measured_percent, text, at_ms,
+                                           forecast_percent)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
                 )?
                 .execute(params![
                     finding.run,
@@ -125,7 +137,8 @@ impl Notebook {
                     finding.max_percent,
                     finding.measured_percent,
                     finding.text,
-                    now_ms()
+                    now_ms(),
+                    finding.forecast_percent
                 ])
                 .map(|_| ())
         })
@@ -165,7 +178,7 @@ impl Notebook {
             connection
                 .prepare_cached(&format!(
                     "SELECT f.run, f.experiment, f.about, f.min_percent, f.max_percent, f.measured_percent, f.text, r.file,
-                            r.device, f.at_ms
+                            r.device, f.at_ms, f.forecast_percent
                      FROM findings f JOIN runs r ON r.id = f.run WHERE {condition} ORDER BY f.id"
                 ))?
                 .query_map(values, read_finding)?
@@ -186,6 +199,7 @@ fn read_finding(row: &Row<'_>) -> rusqlite::Result<StoredFinding> {
         file: row.get(7)?,
         device: row.get(8)?,
         at_ms: row.get(9)?,
+        forecast_percent: row.get(10)?,
     })
 }
 

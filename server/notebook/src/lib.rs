@@ -9,7 +9,8 @@
 //! - A call that recorded something returns after the row is on disk; killing the process then loses nothing.
 //! - Any number of processes may use one notebook at once.
 //! - It knows no stage, no editor and no model: hypotheses are JSON to it.
-//! - Only measurements are kept as measurements; a forecast will have a table of its own and never a row in this one.
+//! - Only measurements are kept as measurements: a forecast has a table of its own, with the versions of the model and of
+//!   the device's table.
 //!
 //! The tests beside the code run on temporary folders; `tests/` kills writers, fills disks and races processes.
 #![warn(missing_docs)]
@@ -18,6 +19,7 @@ mod candidates;
 mod error;
 mod experiments;
 mod findings;
+mod forecasts;
 mod history;
 mod measurements;
 mod run_hold;
@@ -30,6 +32,7 @@ pub use candidates::{Candidate, NewCandidate};
 pub use error::NotebookError;
 pub use experiments::{Experiment, ExperimentId, ExperimentKind, ExperimentOutcome, NewExperiment};
 pub use findings::{Calibration, NewFinding, StoredFinding};
+pub use forecasts::{Forecast, ForecastId, ForecastPoint};
 pub use history::HistoryPoint;
 pub use measurements::{ComparisonId, MeasuredCode, Measurement, MeasurementId, StoredComparison};
 pub use run_hold::RunHold;

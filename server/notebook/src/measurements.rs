@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::NotebookError;
-use crate::store::{Notebook, now_ms, path_text};
+use crate::forecasts::{self, Made};
+use crate::store::{Notebook, from_json, now_ms, path_text, to_json};
 use crate::texts::{self, KernelFingerprint, TextHash};
 
 /// Number of a measurement, unique in its notebook.
@@ -53,7 +54,7 @@ pub struct MeasuredCode<'a> {
 
 impl MeasuredCode<'_> {
     /// The fingerprint of a kernel as a report names it, which may be with template arguments and namespaces.
-    fn fingerprint(&self, name: &str) -> Option<&str> {
+    pub(crate) fn fingerprint(&self, name: &str) -> Option<&str> {
         let bare = bare_name(name);
         self.kernels
             .iter()
@@ -115,7 +116,8 @@ pub struct StoredComparison {
 }
 
 impl Notebook {
-    /// Records a report of times, one row for each kernel and shape.
+    /// Records a report of times, one row for each kernel and shape. Forecasts go to a table of their own and have no number
+    /// among the measurements.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -127,6 +129,9 @@ impl Notebook {
         seed: u64,
         took: Duration,
     ) -> Result<Vec<MeasurementId>, NotebookError> {
+        if let Some(basis) = &report.forecast {
+            return self.record_forecasts(file, code, report, basis, took).map(|()| Vec::new());
+        }
         self.write("recording times", |transaction| {
             let text = texts::keep(transaction, code.text, code.kernels)?;
             let taken = Taken {
@@ -254,8 +259,8 @@ pub(crate) fn insert_comparison(
     let candidate_text = texts::keep(connection, candidate.text, candidate.kernels)?;
     connection.execute(
         "INSERT INTO comparisons (file, baseline, candidate, device, device_note, toolchain, seed, ratio, low, high,
-                                  verdict, took_ms, at_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                  verdict, took_ms, at_ms, forecast)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         params![
             path_text(file),
             baseline_text,
@@ -269,10 +274,21 @@ pub(crate) fn insert_comparison(
             comparison.speed.high,
             comparison.verdict.to_string(),
             took.as_millis() as i64,
-            now_ms()
+            now_ms(),
+            comparison.forecast.as_ref().map(to_json).transpose()?
         ],
     )?;
     let id = ComparisonId(connection.last_insert_rowid());
+    if let Some(basis) = &comparison.forecast {
+        let (device, device_note) = (comparison.device.as_str(), comparison.device_note.as_str());
+        let made = Made { file: path_text(file), device, device_note, basis, took };
+        for (position, shape) in comparison.shapes.iter().enumerate() {
+            let before = made.insert(connection, &baseline_text, None, None, &shape.shape, &shape.baseline)?;
+            let after = made.insert(connection, &candidate_text, None, None, &shape.shape, &shape.candidate)?;
+            forecasts::insert_ratio(connection, id, position, shape, (before, after))?;
+        }
+        return Ok(id);
+    }
     let taken = Taken {
         file: path_text(file),
         device: &comparison.device,
@@ -308,13 +324,21 @@ pub(crate) fn insert_comparison(
 
 /// Reads a comparison back.
 pub(crate) fn read_comparison(connection: &Connection, id: ComparisonId) -> rusqlite::Result<StoredComparison> {
-    let shapes = read_shapes(connection, id)?;
     connection
         .prepare_cached(
-            "SELECT baseline, candidate, device, device_note, toolchain, seed, ratio, low, high, verdict, took_ms, at_ms
+            "SELECT baseline, candidate, device, device_note, toolchain, seed, ratio, low, high, verdict, took_ms, at_ms,
+                    forecast
              FROM comparisons WHERE id = ?1",
         )?
         .query_row([id], |row| {
+            let forecast = match row.get::<_, Option<String>>(12)? {
+                Some(basis) => Some(from_json(12, &basis)?),
+                None => None,
+            };
+            let shapes = match &forecast {
+                Some(_) => forecasts::read_shapes(connection, id)?,
+                None => read_shapes(connection, id)?,
+            };
             Ok(StoredComparison {
                 id,
                 baseline: row.get(0)?,
@@ -327,6 +351,7 @@ pub(crate) fn read_comparison(connection: &Connection, id: ComparisonId) -> rusq
                     shapes,
                     speed: SpeedRatio { ratio: row.get(6)?, low: row.get(7)?, high: row.get(8)? },
                     verdict: read_verdict(row, 9)?,
+                    forecast,
                 },
                 took: Duration::from_millis(row.get::<_, i64>(10)?.max(0) as u64),
                 at_ms: row.get(11)?,

@@ -12,7 +12,7 @@ pub const VERSION: i64 = MIGRATIONS.len() as i64;
 ///
 /// A migration that must touch rows of an append-only table drops that table's triggers first;
 /// [`migrate`] sets them again for every table at the end.
-const MIGRATIONS: &[&str] = &[FIRST];
+const MIGRATIONS: &[&str] = &[FIRST, FORECASTS];
 
 const FIRST: &str = "
 -- Every version of a source once, by the BLAKE3 hash of its bytes.
@@ -178,6 +178,53 @@ CREATE TABLE findings (
 CREATE INDEX findings_by_about ON findings (about);
 ";
 
+/// Forecasts have tables of their own: nothing that was modelled is ever read as a measurement.
+const FORECASTS: &str = "
+-- Times in nanoseconds; low and high are what nine of ten validated forecasts lay within.
+CREATE TABLE forecasts (
+    id INTEGER PRIMARY KEY,
+    file TEXT NOT NULL,
+    text TEXT NOT NULL REFERENCES texts (hash),
+    kernel TEXT,
+    fingerprint TEXT,
+    shape TEXT NOT NULL,
+    device TEXT NOT NULL,
+    device_note TEXT NOT NULL,
+    model TEXT NOT NULL,
+    device_table TEXT NOT NULL,
+    ns REAL NOT NULL,
+    low_ns REAL NOT NULL,
+    high_ns REAL NOT NULL,
+    took_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX forecasts_by_text ON forecasts (text);
+CREATE INDEX forecasts_by_file ON forecasts (file);
+CREATE INDEX forecasts_by_fingerprint ON forecasts (fingerprint);
+
+CREATE TABLE forecast_ratios (
+    comparison INTEGER NOT NULL REFERENCES comparisons (id),
+    position INTEGER NOT NULL,
+    shape TEXT NOT NULL,
+    held_out INTEGER NOT NULL CHECK (held_out IN (0, 1)),
+    baseline INTEGER NOT NULL REFERENCES forecasts (id),
+    candidate INTEGER NOT NULL REFERENCES forecasts (id),
+    ratio REAL NOT NULL,
+    low REAL NOT NULL,
+    high REAL NOT NULL,
+    verdict TEXT NOT NULL,
+    PRIMARY KEY (comparison, position)
+) STRICT;
+CREATE INDEX forecast_ratios_by_baseline ON forecast_ratios (baseline);
+CREATE INDEX forecast_ratios_by_candidate ON forecast_ratios (candidate);
+
+-- What a comparison of forecasts rests on (JSON); null for one that was measured.
+ALTER TABLE comparisons ADD COLUMN forecast TEXT;
+
+-- What was forecast, in the place of what was measured.
+ALTER TABLE findings ADD COLUMN forecast_percent REAL;
+";
+
 /// Brings the notebook to [`VERSION`] inside the caller's transaction.
 pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> rusqlite::Result<()> {
     apply(transaction, from, MIGRATIONS)
@@ -213,8 +260,7 @@ fn forbid_changes(connection: &Connection) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
 
-    const SECOND: &str =
-        "ALTER TABLE runs ADD COLUMN note TEXT; CREATE TABLE forecasts (id INTEGER PRIMARY KEY) STRICT;";
+    const SECOND: &str = FORECASTS;
 
     fn version(connection: &Connection) -> i64 {
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
@@ -238,7 +284,12 @@ mod tests {
         assert_eq!(version(&connection), 2);
         let kept: String = connection.query_row("SELECT text FROM texts", [], |row| row.get(0)).unwrap();
         assert_eq!(kept, "kept");
-        connection.execute("INSERT INTO forecasts VALUES (1)", []).unwrap();
+        connection
+            .execute(
+                "INSERT INTO forecasts VALUES (1, 'f', 'h', NULL, NULL, 'n', 'd', '', '1', 't', 1.0, 1.0, 1.0, 1, 1)",
+                [],
+            )
+            .unwrap();
         let refused = connection.execute("DELETE FROM forecasts", []).unwrap_err();
         assert!(refused.to_string().contains("append-only"), "{refused}");
     }

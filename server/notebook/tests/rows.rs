@@ -145,6 +145,7 @@ fn findings_are_found_by_family_by_run_and_by_what_came_before() {
             min_percent: 1.0,
             max_percent: 9.0,
             measured_percent: (index != 1).then_some(4.5),
+            forecast_percent: (index == 1).then_some(2.25),
             text: &format!("finding {index}"),
         };
         notebook.record_finding(&finding).unwrap();
@@ -155,7 +156,9 @@ fn findings_are_found_by_family_by_run_and_by_what_came_before() {
     assert_eq!(texts(notebook.findings(runs[3]).unwrap()), ["finding 3"]);
     assert_eq!(texts(notebook.findings_before(runs[3], Path::new(FILE), "cpu").unwrap()), ["finding 0", "finding 2"]);
     assert_eq!(texts(notebook.findings_before(runs[3], Path::new(FILE), "mi300").unwrap()), [""; 0]);
-    assert_eq!(notebook.findings_about("lds-padding").unwrap()[1].measured_percent, None);
+    let second = notebook.findings_about("lds-padding").unwrap().swap_remove(1);
+    assert_eq!((second.measured_percent, second.forecast_percent), (None, Some(2.25)));
+    assert_eq!(second.gain_percent(), Some(2.25));
 }
 
 #[test]
@@ -267,4 +270,34 @@ fn a_run_is_held_by_one_at_a_time() {
     drop(other.hold_run(first).unwrap());
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".lock")), "{left:?}");
+}
+
+#[test]
+fn forecasts_come_back_and_are_never_among_the_measurements() {
+    let (_folder, notebook) = fresh();
+    let run = start(&notebook, FILE);
+    let before = kernels("f0");
+    let forecast = forecasts();
+    experiment(&notebook, run, "g1", ExperimentOutcome::Measured(&forecast));
+    let report = TimeReport { forecast: Some(basis()), device: "mi300x".into(), ..report() };
+    let code = MeasuredCode { text: TEXT, kernels: &before };
+    assert!(notebook.record_times(Path::new(FILE), code, &report, 1, Duration::from_secs(1)).unwrap().is_empty());
+    // A measurement of the same code stands beside.
+    let measured = TimeReport { kernels: report.kernels.clone(), ..samples::report() };
+    notebook.record_times(Path::new(FILE), code, &measured, 1, Duration::from_secs(1)).unwrap();
+
+    let found = notebook.experiments(run).unwrap();
+    let ExperimentOutcome::Measured(stored) = &found[0].outcome else { panic!("{:?}", found[0]) };
+    assert_eq!(stored.comparison, forecast);
+    let history = notebook.history(Path::new(FILE), "gemm").unwrap();
+    assert!(history.iter().all(|point| point.measurement.device == "cpu"), "{history:?}");
+    assert_eq!(history.len(), 1);
+    let points = notebook.forecasts(Path::new(FILE), "gemm").unwrap();
+    // Three shapes of both versions, and the report's one of this kernel.
+    assert_eq!(points.len(), 7, "{points:?}");
+    assert!(points.iter().all(|point| point.forecast.table == "0123456789ab" && point.forecast.model == "0.1.0"));
+    assert_eq!(points.iter().filter(|point| point.held_out).count(), 2);
+    assert_eq!(points.iter().filter(|point| point.speed.is_some()).count(), 3);
+    assert_eq!(points[6].forecast.fingerprint.as_deref(), Some("f0"));
+    assert_eq!(points[6].forecast.ns, report.kernels[0].figure.median_ns);
 }

@@ -30,6 +30,17 @@ pub(super) fn trusted(benchmark: &Benchmark) -> String {
     glue.text
 }
 
+/// The glue of a program that only feeds and calls: run, counts and fills.
+pub(super) fn feeding(benchmark: &Benchmark) -> String {
+    let mut glue = Glue::new(benchmark);
+    glue.guard_parameters();
+    glue.run();
+    glue.counts();
+    glue.fills();
+    glue.elements();
+    glue.text
+}
+
 struct Glue<'a> {
     benchmark: &'a Benchmark,
     /// The benchmark file as a C string.

@@ -104,6 +104,7 @@ pub(super) fn time_report(
         toolchain: described.toolchain,
         kernels: kernels.collect::<Result<_, LabError>>()?,
         output: String::new(),
+        forecast: None,
     })
 }
 
@@ -140,6 +141,7 @@ pub(super) fn comparison(
         shapes,
         verdict: statistics::verdict(&speed),
         speed,
+        forecast: None,
     })
 }
 

@@ -158,17 +158,11 @@ pub fn compare(
     let mut order = StdRng::seed_from_u64(sampling.seed);
     let run_baseline = |threads| run_on(threads, cpu, baseline, options, cancel).map_err(of_the_baseline);
     let run_candidate = |threads| run_on(threads, cpu, candidate, options, cancel);
-    // Neither of these runs is timed; they find out whether timing is worth while.
-    let first = run_baseline(Threads::All)?;
-    options.require_launches(&first, baseline)?;
-    let mut expected = Expected::new(&first.stdout);
-    check(&expected, &run_candidate(Threads::All)?).or_else(|failure| {
-        // Only now it matters whether the baseline itself prints the same twice.
-        expected.learn(&run_baseline(Threads::All)?.stdout);
-        check(&expected, &run_candidate(Threads::All)?).map_err(|_| failure)
-    })?;
-
-    require_a_check(cpu, baseline, options, cancel, &first, &expected)?;
+    // None of these runs is timed; they find out whether timing is worth while.
+    let mut checker = Checker::begin(cpu, baseline, options, cancel)?;
+    checker.check(cpu, baseline, candidate, options, cancel)?;
+    checker.require_a_check(cpu, baseline, options, cancel)?;
+    let Checker { first, expected, .. } = checker;
 
     let threads = Threads::for_timing(&first, 2 * ENOUGH_PAIRS as u32, options, sampling);
     let mut measured = Vec::new();
@@ -195,6 +189,69 @@ pub fn compare(
     conclude(cpu, &measured, sampling.seed, threads)
 }
 
+/// What a baseline prints, against which versions of it are checked.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    first: Outcome,
+    expected: Expected,
+    /// Whether the baseline was run a second time, to see what it does not print the same twice.
+    knows_what_varies: bool,
+}
+
+impl Checker {
+    /// Runs the baseline, and makes sure that a wrong version of it would be noticed.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] when the baseline itself fails, launches nothing, or prints the same without its kernels.
+    pub fn new(cpu: &Cpu, baseline: &BuiltProgram, options: &RunOptions, cancel: &Cancel) -> Result<Self, LabError> {
+        let checker = Self::begin(cpu, baseline, options, cancel)?;
+        checker.require_a_check(cpu, baseline, options, cancel)?;
+        Ok(checker)
+    }
+
+    fn begin(cpu: &Cpu, baseline: &BuiltProgram, options: &RunOptions, cancel: &Cancel) -> Result<Self, LabError> {
+        let first = run_on(Threads::All, cpu, baseline, options, cancel).map_err(of_the_baseline)?;
+        options.require_launches(&first, baseline)?;
+        let expected = Expected::new(&first.stdout);
+        Ok(Self { first, expected, knows_what_varies: false })
+    }
+
+    /// Runs a version of the program and compares what it prints.
+    ///
+    /// # Errors
+    /// The [`Failure`] that it comes to.
+    pub fn check(
+        &mut self,
+        cpu: &Cpu,
+        baseline: &BuiltProgram,
+        candidate: &BuiltProgram,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<(), LabError> {
+        let run_candidate = || run_on(Threads::All, cpu, candidate, options, cancel);
+        let Err(failure) = check(&self.expected, &run_candidate()?) else { return Ok(()) };
+        if self.knows_what_varies {
+            return Err(failure);
+        }
+        // Only now it matters whether the baseline itself prints the same twice.
+        let again = run_on(Threads::All, cpu, baseline, options, cancel).map_err(of_the_baseline)?;
+        self.expected.learn(&again.stdout);
+        self.knows_what_varies = true;
+        check(&self.expected, &run_candidate()?).map_err(|_| failure)
+    }
+
+    /// Makes sure that a wrong kernel would be noticed: without its kernels, the program must fail or print something else.
+    fn require_a_check(
+        &self,
+        cpu: &Cpu,
+        baseline: &BuiltProgram,
+        options: &RunOptions,
+        cancel: &Cancel,
+    ) -> Result<(), LabError> {
+        require_a_check(cpu, baseline, options, cancel, &self.first, &self.expected)
+    }
+}
+
 fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Result<Comparison, LabError> {
     let clock = clock(measured, threads);
     // A positive time on both sides is what `speed` needs; the baseline launched, so the candidate did not.
@@ -208,6 +265,7 @@ fn conclude(cpu: &Cpu, measured: &[Measured], seed: u64, threads: Threads) -> Re
         shapes,
         verdict: verdict(&speed, measured.len()),
         speed,
+        forecast: None,
     })
 }
 

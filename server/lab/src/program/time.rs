@@ -131,6 +131,7 @@ pub fn time(
         toolchain: cpu.toolchain(),
         kernels: record.series.iter().filter_map(timing).collect(),
         output: printed(first),
+        forecast: None,
     })
 }
 

@@ -13,7 +13,7 @@ use std::sync::PoisonError;
 
 use hip_syntax::rewrite::Barriers;
 
-use super::{Build, Feed, Sampling, Workbench, of_another_workbench};
+use super::{Build, Feed, Sampling, ShapeChoice, Workbench, of_another_workbench};
 use crate::program::{self, Agreement};
 use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::BuiltProgram;
@@ -154,7 +154,7 @@ impl Workbench {
                 program::agreement(&self.cpu, &split, &whole, &self.run_options(&arguments.check), cancel)
             }
             Feed::Benchmark(benchmark) => {
-                let checked = |barriers| self.bench(benchmark, barriers, |bench| bench.check(&build.source, cancel));
+                let checked = |barriers| self.bench(benchmark, barriers, |bench| bench.check(&build.source, ShapeChoice::All, cancel));
                 match checked(Barriers::Fibers) {
                     Ok(()) => Ok(Agreement::Same),
                     Err(LabError::Code(failure @ Failure::TimedOut { .. })) => {

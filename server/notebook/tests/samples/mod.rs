@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lab::forecast::Basis;
 use lab::{Comparison, Figure, KernelTiming, ShapeComparison, SpeedRatio, TimeReport, Verdict};
 use notebook::{
     ExperimentId, ExperimentKind, ExperimentOutcome, KernelFingerprint, MeasuredCode, NewExperiment, NewRun, Notebook,
@@ -70,6 +71,29 @@ pub fn comparison() -> Comparison {
         ],
         speed: SpeedRatio { ratio: 1.1, low: 1.0 / 3.0, high: 1.2 },
         verdict: Verdict::Same,
+        forecast: None,
+    }
+}
+
+/// The same as a comparison of forecasts, which have no samples.
+pub fn forecasts() -> Comparison {
+    let mut comparison = Comparison { device: "mi300x".into(), forecast: Some(basis()), ..comparison() };
+    for shape in &mut comparison.shapes {
+        shape.baseline.samples.clear();
+        shape.candidate.samples.clear();
+    }
+    comparison
+}
+
+pub fn basis() -> Basis {
+    Basis {
+        device: "mi300x".into(),
+        title: "MI300X".into(),
+        model: "0.1.0".into(),
+        table: "0123456789ab".into(),
+        validated_on: "H200".into(),
+        of_this_device: false,
+        odds: None,
     }
 }
 
@@ -81,6 +105,7 @@ pub fn report() -> TimeReport {
         toolchain: "clang 19.1.7".into(),
         kernels: vec![timing("ns::gemm<float, 4>", 5.0), timing("fill", 6.0)],
         output: "ok".into(),
+        forecast: None,
     }
 }
 
