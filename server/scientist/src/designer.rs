@@ -7,6 +7,7 @@ use lab::Cancel;
 
 use crate::catalog::{Catalog, Found, RuledOut};
 use crate::stages::{Design, DesignBrief, Designer, Finding, GainRange, Hypothesis, Population, StageError};
+use crate::symptoms;
 
 /// Avenues listed at most.
 const AVENUES: usize = 10;
@@ -18,6 +19,8 @@ const PLANS: usize = 5;
 /// - A plan is left out when its key is among the base's steps, was tried on this base, or failed on any version.
 /// - A plan's range starts as the catalog's (for MI300X) and moves towards what was measured: with `n` findings on the
 ///   same hypothesis by `n / (n + 1)` of the way.
+/// - Where the device is forecast for, the range of a change that cures something comes from the lines that have it
+///   ([`crate::symptoms`]), before findings move it.
 /// - Plans are ranked by the middle of that range; the best of each hypothesis comes before any second one.
 pub struct CatalogDesigner {
     catalog: Arc<Catalog>,
@@ -35,7 +38,7 @@ impl Designer for CatalogDesigner {
         let (found, ruled_out) = self.catalog.look(&code, brief.kernel, cancel)?;
         let open: Vec<Found> = found.into_iter().filter(|found| is_open(&found.hypothesis.key, brief)).collect();
         let avenues = avenues(&open, &ruled_out);
-        Ok(Design { avenues, plans: plans(open, brief.findings) })
+        Ok(Design { avenues, plans: plans(open, brief) })
     }
 }
 
@@ -70,8 +73,9 @@ fn avenues(open: &[Found], ruled_out: &[RuledOut]) -> Vec<String> {
     open.chain(closed).take(AVENUES).collect()
 }
 
-fn plans(open: Vec<Found>, findings: &[Finding]) -> Vec<Hypothesis> {
-    let mut plans: Vec<Hypothesis> = open.into_iter().map(|found| adjusted(found.hypothesis, findings)).collect();
+fn plans(open: Vec<Found>, brief: &DesignBrief<'_>) -> Vec<Hypothesis> {
+    let worked_out = |found: Found| adjusted(symptoms::judged(found.hypothesis, brief.forecast), brief.findings);
+    let mut plans: Vec<Hypothesis> = open.into_iter().map(worked_out).collect();
     let rank = |a: &Hypothesis, b: &Hypothesis| {
         b.gain
             .middle()
@@ -100,7 +104,7 @@ fn adjusted(mut plan: Hypothesis, findings: &[Finding]) -> Hypothesis {
     let measured: Vec<f64> = findings
         .iter()
         .filter(|finding| finding.about == name_of(&plan.key))
-        .map(|finding| finding.measured_percent.unwrap_or(0.0))
+        .map(|finding| finding.gain_percent().unwrap_or(0.0))
         .collect();
     let (Some(low), Some(high)) =
         (measured.iter().copied().reduce(f64::min), measured.iter().copied().reduce(f64::max))
@@ -112,6 +116,8 @@ fn adjusted(mut plan: Hypothesis, findings: &[Finding]) -> Hypothesis {
     let towards = |from: f64, to: f64| from + weight * (to - from);
     let gain = plan.gain;
     plan.gain = GainRange { min_percent: towards(gain.min_percent, low), max_percent: towards(gain.max_percent, high) };
-    plan.reason = format!("{} Measured here so far: {low:.0} to {high:.0} %.", plan.reason);
+    let forecast = findings.iter().any(|finding| finding.forecast_percent.is_some());
+    let word = if forecast { "Forecast" } else { "Measured" };
+    plan.reason = format!("{} {word} here so far: {low:.0} to {high:.0} %.", plan.reason);
     plan
 }

@@ -1,6 +1,7 @@
 //! What the evolution loop needs of a lab: build, compare, time.
 
-use lab::workbench::{Build, Sampling, Workbench};
+use lab::forecast::KernelForecast;
+use lab::workbench::{Build, Sampling, ShapeChoice, Workbench};
 use lab::{Cancel, Comparison, LabError, TimeReport};
 
 /// One subject on one device, behind which the lab stands; tests put a script there.
@@ -20,6 +21,16 @@ pub trait Evaluator: Sync {
     /// while something is timed.
     fn builds_disturb_timing(&self) -> bool {
         true
+    }
+
+    /// Whether times are forecast: the same for the same code, so that looking twice shows nothing new.
+    fn forecasts(&self) -> bool {
+        false
+    }
+
+    /// What the kernels of a build spend their time on, where times are forecast; of the shapes that stages may see.
+    fn account(&self, _build: &Self::Build) -> Vec<KernelForecast> {
+        Vec::new()
     }
 
     /// Builds a version of the source. Called from several threads at once.
@@ -69,6 +80,16 @@ impl Evaluator for Workbench {
 
     fn device(&self) -> &str {
         Workbench::device(self)
+    }
+
+    fn forecasts(&self) -> bool {
+        self.basis().is_some()
+    }
+
+    fn account(&self, build: &Build) -> Vec<KernelForecast> {
+        // What is shown to stages was forecast when the build was made.
+        let shapes = self.forecasts_of(build, ShapeChoice::Shown, &Cancel::new()).unwrap_or_default();
+        shapes.into_iter().flat_map(|shape| shape.kernels).collect()
     }
 
     fn build(&self, text: &str, cancel: &Cancel) -> Result<Build, LabError> {

@@ -1,6 +1,6 @@
 //! Findings: what an experiment taught, as a sentence and as numbers.
 
-use lab::{Failure, SpeedRatio, Verdict};
+use lab::{Comparison, Failure, SpeedRatio};
 use notebook::{Calibration, StoredFinding};
 
 use crate::stages::{Finding, GainRange, Hypothesis, LeftOut, Setting, Tried};
@@ -15,8 +15,9 @@ pub fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
-/// What a measured experiment taught.
-pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Finding {
+/// What an experiment taught that was measured or forecast.
+pub fn measured(plan: &Hypothesis, comparison: &Comparison) -> Finding {
+    let Comparison { speed, verdict, .. } = comparison;
     let gain = percent(speed.ratio);
     let GainRange { min_percent: min, max_percent: max } = plan.gain;
     let agreement = if is_open(speed) {
@@ -32,7 +33,9 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
         "{}: {verdict}, {}% ({}), {agreement} ({} to {}%).",
         subject(plan),
         signed(gain, 1),
-        if is_open(speed) {
+        if let Some(basis) = &comparison.forecast {
+            basis.claim(speed.ratio)
+        } else if is_open(speed) {
             "too few samples for an interval".to_owned()
         } else {
             format!("{} to {}", signed(percent(speed.low), 1), signed(percent(speed.high), 1))
@@ -44,7 +47,8 @@ pub fn measured(plan: &Hypothesis, speed: &SpeedRatio, verdict: Verdict) -> Find
         about: family(&plan.key).to_owned(),
         predicted: plan.gain,
         // Without an interval it is a number and not a measurement: nothing is learnt from it.
-        measured_percent: (!is_open(speed)).then_some(gain),
+        measured_percent: (comparison.forecast.is_none() && !is_open(speed)).then_some(gain),
+        forecast_percent: comparison.forecast.is_some().then_some(gain),
         text,
         tried: Vec::new(),
     }
@@ -57,6 +61,7 @@ pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
         about: family(&plan.key).to_owned(),
         predicted: plan.gain,
         measured_percent: None,
+        forecast_percent: None,
         text,
         tried: Vec::new(),
     }
@@ -133,19 +138,22 @@ fn subject(plan: &Hypothesis) -> String {
 /// A finding of an earlier run, for a brief.
 pub fn recalled(finding: StoredFinding) -> Finding {
     let predicted = GainRange { min_percent: finding.min_percent, max_percent: finding.max_percent };
-    let StoredFinding { about, measured_percent, text, .. } = finding;
-    Finding { about, predicted, measured_percent, text, tried: Vec::new() }
+    let StoredFinding { about, measured_percent, forecast_percent, text, .. } = finding;
+    Finding { about, predicted, measured_percent, forecast_percent, text, tried: Vec::new() }
 }
 
 /// How well the predictions of these findings agree with what was measured.
 pub fn calibration(findings: &[Finding]) -> Calibration {
     let numbers =
-        |finding: &Finding| (finding.predicted.min_percent, finding.predicted.max_percent, finding.measured_percent);
+        |finding: &Finding| (finding.predicted.min_percent, finding.predicted.max_percent, finding.gain_percent());
     Calibration::of(findings.iter().map(numbers))
 }
 
 #[cfg(test)]
 mod tests {
+    use lab::Verdict;
+    use lab::forecast::Basis;
+
     use super::*;
 
     fn plan() -> Hypothesis {
@@ -164,11 +172,24 @@ mod tests {
         }
     }
 
+    fn compared(speed: SpeedRatio, verdict: Verdict) -> Comparison {
+        Comparison {
+            device: "d".into(),
+            device_note: String::new(),
+            toolchain: String::new(),
+            seed: 1,
+            shapes: Vec::new(),
+            speed,
+            verdict,
+            forecast: None,
+        }
+    }
+
     #[test]
     fn a_measured_finding_says_how_the_prediction_did() {
         let check = |ratio: f64, expected: &str| {
             let speed = SpeedRatio { ratio, low: ratio - 0.01, high: ratio + 0.01 };
-            let finding = measured(&plan(), &speed, Verdict::Faster);
+            let finding = measured(&plan(), &compared(speed, Verdict::Faster));
             assert_eq!(finding.about, "lds-padding");
             assert_eq!(finding.text, expected);
         };
@@ -178,9 +199,29 @@ mod tests {
     }
 
     #[test]
+    fn a_forecast_is_never_called_a_measurement() {
+        let basis = Basis {
+            device: "mi300x".into(),
+            title: "MI300X".into(),
+            model: "0.1.0".into(),
+            table: "t".into(),
+            validated_on: "H200".into(),
+            of_this_device: false,
+            odds: None,
+        };
+        let speed = SpeedRatio { ratio: 1.8, low: 1.4, high: 2.4 };
+        let comparison = Comparison { forecast: Some(basis), ..compared(speed, Verdict::Faster) };
+        let finding = measured(&plan(), &comparison);
+        assert_eq!((finding.measured_percent, finding.gain_percent()), (None, Some(80.0)));
+        assert!(finding.text.contains("(forecast 1.80x on MI300X, "), "{}", finding.text);
+        assert!(finding.text.contains("% of pairs this far apart were ordered right (validated on an H200)"));
+        assert!(!finding.text.contains("measured"), "{}", finding.text);
+    }
+
+    #[test]
     fn an_interval_that_says_nothing_is_not_given_in_numbers() {
         let speed = SpeedRatio { ratio: 1.5, low: 0.0, high: f64::MAX };
-        let finding = measured(&plan(), &speed, Verdict::Inconclusive);
+        let finding = measured(&plan(), &compared(speed, Verdict::Inconclusive));
         let text = "inconclusive, +50.0% (too few samples for an interval), nothing is said of the prediction";
         assert!(finding.text.contains(text), "{}", finding.text);
         assert_eq!(finding.measured_percent, None);
@@ -216,7 +257,7 @@ mod tests {
         let left_out = vec![LeftOut { setting: setting(64), reason: "does not fit LDS".into() }];
         let plan = Hypothesis { present: vec![setting(16)], left_out, ..plan() };
         let all = vec![tried(32, speed(1.31), None), tried(8, None, Some("crashed: signal 11"))];
-        let finding = measured(&plan, &speed(1.31).unwrap(), Verdict::Faster);
+        let finding = measured(&plan, &compared(speed(1.31).unwrap(), Verdict::Faster));
         let finding = with_values(finding, &plan, all.clone());
         let said =
             "Values: TILE 16 1.00x (as it was); 32 1.31x (1.28 to 1.34); 8 crashed: signal 11; 64 does not fit LDS.";

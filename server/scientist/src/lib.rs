@@ -20,4 +20,5 @@ pub mod run;
 mod run_record;
 pub mod selector;
 pub mod stages;
+pub mod symptoms;
 pub mod writer;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use lab::forecast::KernelForecast;
 use lab::{Cancel, Failure, SpeedRatio, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -170,6 +171,8 @@ pub struct DesignBrief<'a> {
     pub tried: &'a [String],
     /// Only this kernel, when the user named one.
     pub kernel: Option<&'a str>,
+    /// Where the device is forecast for: what the base's kernels spend their time on, line by line.
+    pub forecast: &'a [KernelForecast],
 }
 
 /// What the writer may see.
@@ -202,13 +205,23 @@ pub struct Finding {
     pub about: String,
     /// The prediction.
     pub predicted: GainRange,
-    /// Measured uplift in percent; `None` when it failed.
+    /// Measured uplift in percent; `None` when it failed, or was forecast.
     pub measured_percent: Option<f64>,
+    /// Forecast uplift in percent, on a device that is forecast for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast_percent: Option<f64>,
     /// One sentence.
     pub text: String,
     /// For a search over constants: each value that was tried, in the order of the drafts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
+}
+
+impl Finding {
+    /// The uplift in percent, measured or forecast; `None` when it failed.
+    pub fn gain_percent(&self) -> Option<f64> {
+        self.measured_percent.or(self.forecast_percent)
+    }
 }
 
 /// Why a stage could not answer.

@@ -12,7 +12,6 @@ use super::trust::Guarded;
 use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Workbench};
 use crate::benchmark::Benchmark;
 use crate::codegen::KernelResources;
-use crate::codegen::KernelResources;
 use crate::forecast::compare::{ShapeTimes, compare, figure};
 use crate::forecast::{Forecaster, KernelForecast, Program};
 use crate::harness::{Bench, driver};
@@ -383,7 +382,3 @@ fn not_forecast() -> LabError {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-#[cfg(test)]
-#[path = "forecasting_tests.rs"]
-mod tests;

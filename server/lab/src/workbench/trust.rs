@@ -154,7 +154,9 @@ impl Workbench {
                 program::agreement(&self.cpu, &split, &whole, &self.run_options(&arguments.check), cancel)
             }
             Feed::Benchmark(benchmark) => {
-                let checked = |barriers| self.bench(benchmark, barriers, |bench| bench.check(&build.source, ShapeChoice::All, cancel));
+                let checked = |barriers| {
+                    self.bench(benchmark, barriers, |bench| bench.check(&build.source, ShapeChoice::All, cancel))
+                };
                 match checked(Barriers::Fibers) {
                     Ok(()) => Ok(Agreement::Same),
                     Err(LabError::Code(failure @ Failure::TimedOut { .. })) => {

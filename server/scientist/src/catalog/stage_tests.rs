@@ -54,7 +54,7 @@ fn keys(plans: &[Hypothesis]) -> Vec<&str> {
 fn design(population: &Population, findings: &[Finding], tried: &[String]) -> crate::stages::Design {
     let (_, mut designer, _) = Catalog::load().stages();
     let base = &population.members[0];
-    let brief = DesignBrief { base, population, findings, tried, kernel: None };
+    let brief = DesignBrief { base, population, findings, tried, kernel: None, forecast: &[] };
     designer.design(&brief, &Cancel::new()).expect("a design")
 }
 
@@ -88,6 +88,7 @@ fn ranges_move_towards_what_was_measured() {
         about: "coarsen".into(),
         predicted: GainRange { min_percent: 5.0, max_percent: 120.0 },
         measured_percent,
+        forecast_percent: None,
         text: String::new(),
         tried: Vec::new(),
     };

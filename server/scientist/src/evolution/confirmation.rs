@@ -68,6 +68,12 @@ impl<E: Evaluator> Session<'_, '_, E> {
                     confirmation.winner = Some((id, comparison));
                     break;
                 }
+                ExperimentOutcome::Measured(Comparison { speed, verdict, forecast: Some(basis), .. }) => {
+                    confirmation.refused.push(format!(
+                        "Candidate {id} looked {ratio:.2}x as fast during the search; on all shapes it is {verdict}: {}.",
+                        basis.claim(speed.ratio)
+                    ));
+                }
                 ExperimentOutcome::Measured(Comparison { speed, verdict, .. }) => confirmation.refused.push(format!(
                     "Candidate {id} looked {looked} as fast during the search; measured again it is {}, {verdict}.",
                     ratio_in_words(&speed)
@@ -201,14 +207,26 @@ pub(crate) fn praise(id: CandidateId, comparison: &Comparison) -> String {
         (count, 0) => format!("{count} shapes"),
         (count, _) => format!("{count} shapes, {held_out} of them held out"),
     };
+    if let Some(basis) = &comparison.forecast {
+        let mut text = format!(
+            "Candidate {id} is {}; checked on the CPU with fresh inputs, and forecast, on {shapes}. Nothing was timed on {}.",
+            basis.claim(speed.ratio),
+            basis.title
+        );
+        text.push_str(&slower_on(comparison));
+        return text;
+    }
     let mut text = format!(
         "Candidate {id} is {:.2}x as fast as the original ({:.2} to {:.2}), confirmed in a fresh process on {shapes}.",
         speed.ratio, speed.low, speed.high
     );
-    for shape in comparison.shapes.iter().filter(|shape| shape.verdict == Verdict::Slower) {
-        text.push_str(&format!(" It is slower on {}: {}.", shape.shape, ratio_in_words(&shape.speed)));
-    }
+    text.push_str(&slower_on(comparison));
     text
+}
+
+fn slower_on(comparison: &Comparison) -> String {
+    let slower = comparison.shapes.iter().filter(|shape| shape.verdict == Verdict::Slower);
+    slower.map(|shape| format!(" It is slower on {}: {}.", shape.shape, ratio_in_words(&shape.speed))).collect()
 }
 
 fn told(candidate: CandidateId, outcome: &ExperimentOutcome<Comparison>) -> Event {
@@ -219,5 +237,10 @@ fn told(candidate: CandidateId, outcome: &ExperimentOutcome<Comparison>) -> Even
         ExperimentOutcome::Failed(failure) => (None, None, Some(failure.clone()), Vec::new()),
         ExperimentOutcome::Duplicate(_) | ExperimentOutcome::NotWritten(_) => (None, None, None, Vec::new()),
     };
-    Event::Confirmed { candidate, confirmed: verdict == Some(Verdict::Faster), speed, verdict, failure, shapes }
+    let forecast = match outcome {
+        ExperimentOutcome::Measured(comparison) => comparison.forecast.clone(),
+        _ => None,
+    };
+    let confirmed = verdict == Some(Verdict::Faster);
+    Event::Confirmed { candidate, confirmed, speed, verdict, failure, shapes, forecast }
 }

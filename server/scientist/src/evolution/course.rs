@@ -147,7 +147,13 @@ impl<E: Evaluator> Session<'_, '_, E> {
 
     fn time_original(&mut self, text: &Arc<str>) -> Result<OriginalTimes, Stop> {
         self.may_go_on(Duration::ZERO)?;
-        self.working(0, "building and timing the file as it is".into());
+        self.working(
+            0,
+            match self.evaluator.forecasts() {
+                true => "checking and forecasting the file as it is".into(),
+                false => "building and timing the file as it is".into(),
+            },
+        );
         let began = self.account.spent().wall;
         let sampling = self.sampling(ORIGINAL, self.settings.experiment, ShapeChoice::Shown);
         let cancel = self.watch.cancel();
@@ -240,6 +246,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             finished.speedup_low = comparison.speed.low;
             finished.speedup_high = comparison.speed.high;
             finished.shapes = shape_speeds(&comparison);
+            finished.forecast = comparison.forecast;
         }
         (finished, error)
     }
@@ -265,7 +272,7 @@ impl Conclusion {
         match &self.confirmation.winner {
             Some((id, comparison)) => sentences.push(praise(*id, comparison)),
             None if best == 0 => {
-                sentences.push("No confirmed speedup: no version was measured faster than the original.".into());
+                sentences.push("No confirmed speedup: no version was found to be faster than the original.".into());
             }
             None => sentences.push("No confirmed speedup: the original stays the best that can be relied on.".into()),
         }

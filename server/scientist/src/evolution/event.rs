@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lab::forecast::Basis;
 use lab::{Failure, SpeedRatio, Verdict};
 use notebook::{Calibration, ExperimentKind, RunId};
 use serde::{Deserialize, Serialize};
@@ -150,8 +151,11 @@ pub enum Event {
         about: String,
         /// The prediction, in percent of speed.
         predicted: GainRange,
-        /// What was measured, in percent of speed; absent when it failed.
+        /// What was measured, in percent of speed; absent when it failed, or was forecast.
         measured_percent: Option<f64>,
+        /// What was forecast, in percent of speed, on a device that is forecast for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        forecast_percent: Option<f64>,
         /// In words; for a search over constants with each value that was tried.
         text: String,
         /// For a search over constants: each value that was tried, in the order of the drafts.
@@ -174,6 +178,9 @@ pub enum Event {
         failure: Option<Failure>,
         /// Each shape.
         shapes: Vec<ShapeSpeed>,
+        /// What the speed rests on where it is a forecast; absent where it was measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        forecast: Option<Basis>,
     },
     /// A device or a provider is not usable; the run can be resumed.
     Paused {
@@ -234,6 +241,15 @@ pub enum ExperimentResult {
         /// What the interval says.
         verdict: Verdict,
     },
+    /// It was right, and its time was forecast.
+    Forecast {
+        /// As for `measured`, of forecast times.
+        speed: SpeedRatio,
+        /// Whether the forecasts are far enough apart.
+        verdict: Verdict,
+        /// What it rests on.
+        forecast: Basis,
+    },
     /// The code failed.
     Failed {
         /// How.
@@ -288,6 +304,9 @@ pub struct Finished {
     pub reason: String,
     /// Each shape of the confirmation.
     pub shapes: Vec<ShapeSpeed>,
+    /// What `speedup` rests on where it is a forecast; absent where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Basis>,
     /// Generations completed.
     pub generations: u32,
     /// Plans that were put to the test.
@@ -321,6 +340,7 @@ impl Finished {
             best: 0,
             reason,
             shapes: Vec::new(),
+            forecast: None,
             generations: 0,
             experiments: 0,
             candidates: 0,

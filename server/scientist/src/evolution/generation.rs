@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lab::SpeedRatio;
+use lab::forecast::KernelForecast;
 use notebook::{ExperimentKind, ExperimentOutcome};
 
 use super::builds::Builds;
@@ -146,6 +147,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             let tried: Vec<String> =
                 self.tried.iter().filter(|(id, _)| *id == base).map(|(_, key)| key.clone()).collect();
             let (design, fresh) = self.ask(&format!("g{generation}/b{base}/design"), |session| {
+                let forecast = session.account_of(base);
                 let findings: Vec<Finding> = session.recalled.iter().chain(&session.findings).cloned().collect();
                 let kernel = session.record.run().kernel.clone();
                 let brief = DesignBrief {
@@ -154,6 +156,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
                     findings: &findings,
                     tried: &tried,
                     kernel: kernel.as_deref(),
+                    forecast: &forecast,
                 };
                 let cancel = session.watch.cancel().clone();
                 session.stages.designer.design(&brief, &cancel).map(|design| tidied(design, &tried))
@@ -165,6 +168,16 @@ impl<E: Evaluator> Session<'_, '_, E> {
             return Ok(Some(Designed { base, design, fresh }));
         }
         Ok(None)
+    }
+
+    /// What a version's kernels spend their time on, where the device is forecast for.
+    fn account_of(&self, base: CandidateId) -> Vec<KernelForecast> {
+        if !self.evaluator.forecasts() {
+            return Vec::new();
+        }
+        // It was built before; a build that cannot be had again only leaves the stage without an account.
+        let build = self.evaluator.build(&self.member(base).text, self.watch.cancel());
+        build.map(|build| self.evaluator.account(&build)).unwrap_or_default()
     }
 
     fn tell_design(

@@ -48,6 +48,11 @@ impl Halving {
         Self { rounds: rounds(drafts), next: 0, standing: (0..drafts).collect() }
     }
 
+    /// One round over all drafts, where a second look would show the same.
+    pub(crate) fn at_once(drafts: usize) -> Self {
+        Self { rounds: vec![Round { number: 0, drafts, share: 1 }], next: 0, standing: (0..drafts).collect() }
+    }
+
     /// The next round, with the drafts to measure, the most promising first. The round is full when as many as it says have
     /// been measured; those after them take the places of drafts that fail.
     pub(crate) fn round(&self) -> Option<(Round, &[usize])> {
@@ -103,6 +108,16 @@ mod tests {
         check(4, &[(4, 9), (2, 3), (1, 1)]);
         check(9, &[(9, 9), (3, 3), (1, 1)]);
         check(27, &[(27, 27), (9, 9), (3, 3), (1, 1)]);
+    }
+
+    #[test]
+    fn drafts_that_are_forecast_are_looked_at_once() {
+        let mut halving = Halving::at_once(3);
+        let (round, drafts) = halving.round().unwrap();
+        assert_eq!((round.drafts, round.is_last(), drafts), (3, true, &[0, 1, 2][..]));
+        let speed = |ratio: f64| SpeedRatio { ratio, low: ratio / 1.3, high: ratio * 1.3 };
+        halving.close(vec![(0, speed(1.1)), (1, speed(1.4)), (2, speed(0.5))]);
+        assert_eq!((halving.best(), halving.round().is_none()), (Some(1), true));
     }
 
     /// Random numbers that follow from a seed (SplitMix64).

@@ -77,7 +77,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         steps.push(written.plan.key.clone());
         let before = parent.against_original;
         let finding = match &best.outcome {
-            Ok(comparison) => findings::measured(&written.plan, &comparison.speed, comparison.verdict),
+            Ok(comparison) => findings::measured(&written.plan, comparison),
             Err(failure) => findings::failed(&written.plan, failure),
         };
         let finding = findings::with_values(finding, &written.plan, tried);
@@ -123,7 +123,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         written: &'d Written,
         builds: &Builds<'_, E>,
     ) -> Result<Option<Measured<'d>>, Stop> {
-        let mut halving = Halving::new(written.drafts.len());
+        let drafts = written.drafts.len();
+        let mut halving = if self.evaluator.forecasts() { Halving::at_once(drafts) } else { Halving::new(drafts) };
         let mut tried = Record::new(written);
         let (mut first_failure, mut best) = (None, None);
         while let Some((round, drafts)) = halving.round() {
@@ -137,7 +138,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 let trial = Trial {
                     step: format!("g{generation}/p{}/d{}/r{}", written.index, draft.number, round.number),
                     generation,
-                    kind: if round.is_last() { ExperimentKind::Full } else { ExperimentKind::Search },
+                    kind: if round.is_last() && round.drafts == 1 {
+                        ExperimentKind::Full
+                    } else {
+                        ExperimentKind::Search
+                    },
                     base,
                     reference,
                     about: About::Plan(&written.plan),
@@ -201,7 +206,14 @@ impl<E: Evaluator> Session<'_, '_, E> {
         if !self.record.has_experiment(&trial.step) {
             let (number, of) = trial.draft;
             let which = if of > 1 { format!(" ({number} of {of})") } else { String::new() };
-            self.working(trial.generation, format!("timing: {}{which}", trial.about.title()));
+            self.working(
+                trial.generation,
+                format!(
+                    "{}: {}{which}",
+                    if self.evaluator.forecasts() { "forecasting" } else { "timing" },
+                    trial.about.title()
+                ),
+            );
         }
         self.experiment(trial, budget, |session| {
             let baseline = builds.get(0).map_err(baseline_error)?;
@@ -270,13 +282,23 @@ impl<E: Evaluator> Session<'_, '_, E> {
             min_percent: finding.predicted.min_percent,
             max_percent: finding.predicted.max_percent,
             measured_percent: finding.measured_percent,
+            forecast_percent: finding.forecast_percent,
             text: &finding.text,
         })?;
         self.findings.push(finding.clone());
         if fresh {
             let calibration = findings::calibration(&self.findings);
-            let Finding { about, predicted, measured_percent, text, tried } = finding;
-            self.emit(Event::Finding { generation, about, predicted, measured_percent, text, tried, calibration });
+            let Finding { about, predicted, measured_percent, forecast_percent, text, tried } = finding;
+            self.emit(Event::Finding {
+                generation,
+                about,
+                predicted,
+                measured_percent,
+                forecast_percent,
+                text,
+                tried,
+                calibration,
+            });
         }
         Ok(())
     }

@@ -329,9 +329,10 @@ fn borrowed(outcome: &ExperimentOutcome<Comparison>) -> ExperimentOutcome<&Compa
 
 fn told(outcome: &ExperimentOutcome<Comparison>) -> ExperimentResult {
     match outcome {
-        ExperimentOutcome::Measured(comparison) => {
-            ExperimentResult::Measured { speed: comparison.speed, verdict: comparison.verdict }
-        }
+        ExperimentOutcome::Measured(Comparison { speed, verdict, forecast, .. }) => match forecast {
+            Some(basis) => ExperimentResult::Forecast { speed: *speed, verdict: *verdict, forecast: basis.clone() },
+            None => ExperimentResult::Measured { speed: *speed, verdict: *verdict },
+        },
         ExperimentOutcome::Failed(failure) => ExperimentResult::Failed { failure: failure.clone() },
         ExperimentOutcome::Duplicate(of) => ExperimentResult::Duplicate { of: of.clone() },
         ExperimentOutcome::NotWritten(why) => ExperimentResult::NotWritten { reason: why.clone() },

@@ -297,6 +297,7 @@ impl Evaluator for World {
             verdict: verdict(&speed),
             shapes,
             speed,
+            forecast: None,
         })
     }
 
@@ -318,6 +319,7 @@ impl Evaluator for World {
             toolchain: "script 1".into(),
             kernels: shown.map(timing).collect(),
             output: String::new(),
+            forecast: None,
         })
     }
 }
