@@ -19,10 +19,11 @@ use ::forecast::{device, registers};
 pub use account::{AccessForecast, KernelForecast, LineForecast, Occupancy, Roofline};
 pub use basis::{Basis, DEFAULT};
 
-use crate::codegen::{Codegen, KernelResources};
-use crate::sandbox::Limits;
+use crate::codegen::{Codegen, DEFAULT_ARCH, KernelResources};
+use crate::program::RunOptions;
 use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::Cpu;
+use crate::toolchain::forecast::{Extent, Target, Tracer};
 use crate::{Cancel, Failure, LabError, Source};
 
 /// Names of devices that can be forecast for.
@@ -40,7 +41,7 @@ pub fn is_device(name: &str) -> bool {
 pub struct Forecaster {
     device: Device,
     basis: Basis,
-    cpu: Cpu,
+    tracer: Tracer,
     codegen: Option<Codegen>,
 }
 
@@ -73,7 +74,9 @@ impl Forecaster {
                 None
             }
         };
-        Ok(Self { device, basis, cpu: cpu.clone(), codegen })
+        let target = if is_amd(&device) { Target::Amdgcn } else { Target::Nvptx };
+        let tracer = Tracer::open(cpu, target, cancel)?;
+        Ok(Self { device, basis, tracer, codegen })
     }
 
     /// The device's name, as on the command line.
@@ -86,11 +89,12 @@ impl Forecaster {
         &self.basis
     }
 
-    /// What real code generation says of the kernels: nothing where the device is not AMD's, or where the code does not
-    /// compile with HIP's own headers.
+    /// What real code generation says of the kernels; nothing where the code does not compile with HIP's own headers.
     pub(crate) fn resources(&self, program: &Program, cancel: &Cancel) -> Result<Vec<KernelResources>, LabError> {
-        let Some(codegen) = self.codegen.as_ref().filter(|_| self.is_amd()) else { return Ok(Vec::new()) };
-        match codegen.analyze(&program.kernels, &self.device.compiler.cpu, &program.compile, cancel) {
+        let Some(codegen) = &self.codegen else { return Ok(Vec::new()) };
+        // Shared memory is the same for every device.
+        let arch = if is_amd(&self.device) { &self.device.compiler.cpu } else { DEFAULT_ARCH };
+        match codegen.analyze(&program.kernels, arch, &program.compile, cancel) {
             Ok(analysis) => Ok(analysis.kernels),
             Err(LabError::Cancelled) => Err(LabError::Cancelled),
             Err(error) => {
@@ -100,16 +104,24 @@ impl Forecaster {
         }
     }
 
-    /// Runs the program with `arguments`, with what it does recorded.
+    /// Runs the program with what it does recorded.
+    ///
+    /// # Errors
+    /// [`Failure`] when it does not compile, comes to a bad end before anything was recorded, or holds something that cannot
+    /// be traced.
     pub(crate) fn trace(
         &self,
-        _program: &Program,
-        _arguments: &[String],
-        _limits: Limits,
-        _cancel: &Cancel,
+        program: &Program,
+        options: &RunOptions,
+        cancel: &Cancel,
     ) -> Result<(Code, Vec<Launch>), LabError> {
-        let _ = &self.cpu;
-        Err(LabError::Unavailable("forecasts are not in this version".into()))
+        let build = self.tracer.build(&program.source, &program.compile, cancel)?;
+        let traced = self.tracer.run(&build, &Extent::default(), options, cancel)?;
+        if let Some(failure) = &traced.failure {
+            // Not all blocks are run, so that a program may find its results wrong.
+            tracing::info!("the traced run: {failure}");
+        }
+        Ok((build.code, traced.launches))
     }
 
     /// Forecasts traced launches.
@@ -132,18 +144,16 @@ impl Forecaster {
     fn one(&self, code: &Code, launch: &Launch, resources: &[KernelResources]) -> Result<KernelForecast, LabError> {
         let most = *self.device.units.registers_of_item as u32;
         let found = find(resources, &launch.kernel);
+        let from_code = found.is_some() && is_amd(&self.device);
         let statics = Statics {
             registers: found
+                .filter(|_| is_amd(&self.device))
                 .map_or_else(|| registers::estimate(code, launch, most), |kernel| (kernel.vgprs + kernel.agprs).max(1)),
             lds_bytes: found.map_or(0, |kernel| kernel.lds_bytes - kernel.dynamic_lds_bytes.unwrap_or(0)),
         };
         let forecast = ::forecast::forecast::forecast(code, launch, statics, &self.device)
             .map_err(|error| refused(&error.to_string()))?;
-        Ok(account::of(launch, statics, found.is_some(), &forecast, &self.device, Validation::shipped().error()))
-    }
-
-    fn is_amd(&self) -> bool {
-        self.device.compiler.triple.starts_with("amdgcn")
+        Ok(account::of(launch, statics, from_code, &forecast, &self.device, Validation::shipped().error()))
     }
 }
 
@@ -163,6 +173,11 @@ fn find<'a>(resources: &'a [KernelResources], name: &str) -> Option<&'a KernelRe
     }
     let mut alike = resources.iter().filter(|kernel| bare(&kernel.name) == bare(name));
     alike.next().filter(|_| alike.next().is_none())
+}
+
+/// Whether AMD's code generation makes its code.
+fn is_amd(device: &Device) -> bool {
+    device.compiler.triple.starts_with("amdgcn")
 }
 
 /// Whether forecasts of a device were compared with times on it.

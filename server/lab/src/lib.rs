@@ -35,4 +35,5 @@ pub use clock::Clock;
 pub use error::LabError;
 pub use measurement::{Comparison, Figure, KernelTiming, ShapeComparison, SpeedRatio, TimeReport};
 pub use source::Source;
+pub use toolchain::cpu::DEVICE as CPU_DEVICE;
 pub use verdict::{Diagnostic, Failure, Verdict};

@@ -61,6 +61,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// For a device that is forecast for: a forecast takes as long as it takes, and a second one says the same.
+    pub fn of_forecasts() -> Self {
+        Self { experiment: Duration::from_millis(10), confirmation: Duration::from_secs(2), ..Self::default() }
+    }
+
     /// Sampling time at the end of a run: each finalist against the original, and one confirmation.
     pub(crate) fn ending(&self) -> Duration {
         let finalists = u32::try_from(self.finalists).unwrap_or(u32::MAX);

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use lab::benchmark::Benchmark;
 use lab::codegen::{Analysis, Codegen, DEFAULT_ARCH, KernelResources, Limit, NotInstantiated};
 use lab::toolchain::{CompileOptions, clangd};
+use lab::workbench::{ShapeChoice, ShapeForecast};
 use lab::{Failure, LabError, Source};
 use serde::Serialize;
 
 use super::context::read_source;
 use super::error::FailureRow;
-use super::{CliError, Context, figures};
+use super::subject::{self, FeedArgs, Subject};
+use super::{CliError, Context, figures, forecast};
 
 /// Arguments of `analyze`.
 #[derive(Debug, clap::Args)]
@@ -20,9 +22,11 @@ pub struct AnalyzeArgs {
     /// GPU architecture: gfx942 is MI300, gfx90a is MI200.
     #[arg(long, value_name = "ARCH", default_value = DEFAULT_ARCH)]
     arch: String,
-    /// Benchmark file, whose [program] says what the file is compiled with [default: NAME.bench.toml beside FILE].
-    #[arg(long, value_name = "TOML")]
-    benchmark: Option<PathBuf>,
+    /// Forecast the kernels' times too, line by line; for the device of the architecture.
+    #[arg(long)]
+    lines: bool,
+    #[command(flatten)]
+    feed: FeedArgs,
     /// Include folders, macros and the standard for the compiler, after `--`: -I FOLDER, -D NAME=VALUE, -std=c++20
     /// [default: from compile_commands.json or compile_flags.txt].
     #[arg(last = true, value_name = "FLAG")]
@@ -36,6 +40,9 @@ struct Answer<'a> {
     compiler: Option<&'a str>,
     kernels: &'a [KernelResources],
     not_instantiated: &'a [NotInstantiated],
+    /// With `--lines`: as `forecast` answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<forecast::Answer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<FailureRow<'a>>,
 }
@@ -50,8 +57,11 @@ pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
         Err(LabError::Code(failure)) => return Err(report_failure(context, &args.arch, failure)?),
         Err(error) => return Err(error.into()),
     };
+    let lines = args.lines.then(|| lines(context, &source, args)).transpose()?;
+    let account = lines.as_ref().and_then(|(subject, shapes)| Some((subject.workbench.basis()?, shapes)));
     if context.json() {
         return context.print_json(&Answer {
+            forecast: account.map(|(basis, shapes)| forecast::Answer::of(basis, shapes)),
             arch: &analysis.arch,
             compiler: Some(&analysis.compiler),
             kernels: &analysis.kernels,
@@ -59,7 +69,25 @@ pub fn run(context: &Context, args: &AnalyzeArgs) -> Result<(), CliError> {
             failure: None,
         });
     }
-    context.print(&text(&args.file.display().to_string(), &analysis))
+    let file = args.file.display().to_string();
+    context.print(&text(&file, &analysis))?;
+    match account {
+        Some((basis, shapes)) => context.print(&format!("\n{}", forecast::text(&file, basis, &source, shapes))),
+        None => Ok(()),
+    }
+}
+
+/// The forecasts for the device of the architecture.
+fn lines(context: &Context, source: &Source, args: &AnalyzeArgs) -> Result<(Subject, Vec<ShapeForecast>), CliError> {
+    let device = match args.arch.as_str() {
+        DEFAULT_ARCH => lab::forecast::DEFAULT,
+        "gfx90a" => "mi250x",
+        other => other,
+    };
+    let device = subject::find_forecast(context, source, device)?;
+    let subject = Subject::open_on(context, source, &device, &args.feed)?;
+    let shapes = forecast::of(context, &subject, ShapeChoice::Shown)?;
+    Ok((subject, shapes))
 }
 
 /// What clangd's files and the benchmark file say, and what the user adds.
@@ -67,7 +95,7 @@ fn options(source: &Source, args: &AnalyzeArgs) -> Result<CompileOptions, CliErr
     let here =
         std::env::current_dir().map_err(|error| CliError::Usage(format!("there is no current folder: {error}")))?;
     let beside = Benchmark::path_for(&source.path);
-    let path = args.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
+    let path = args.feed.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
     let benchmark = path.map(|path| Benchmark::load(&path)).transpose()?;
     let of_the_benchmark = benchmark.map(|benchmark| benchmark.program.compile_options()).unwrap_or_default();
     let added = CompileOptions::from_command_line(&args.flags, &here);
@@ -77,7 +105,14 @@ fn options(source: &Source, args: &AnalyzeArgs) -> Result<CompileOptions, CliErr
 fn report_failure(context: &Context, arch: &str, failure: Failure) -> Result<CliError, CliError> {
     if context.json() {
         let failure = Some(FailureRow::of(&failure));
-        context.print_json(&Answer { arch, compiler: None, kernels: &[], not_instantiated: &[], failure })?;
+        context.print_json(&Answer {
+            arch,
+            compiler: None,
+            kernels: &[],
+            not_instantiated: &[],
+            forecast: None,
+            failure,
+        })?;
     }
     Ok(failure.into())
 }
@@ -198,6 +233,7 @@ mod tests {
             compiler: None,
             kernels: &[kernel("k")],
             not_instantiated: &[],
+            forecast: None,
             failure: None,
         })
         .unwrap();

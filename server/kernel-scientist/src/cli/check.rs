@@ -59,7 +59,7 @@ struct Answer {
 /// Runs the command.
 pub fn run(context: &Context, args: &CheckArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
-    let subject = Subject::open(context, &source, &args.subject, args.kernel.as_deref())?;
+    let subject = Subject::open_to_check(context, &source, &args.subject, args.kernel.as_deref())?;
     if let Some(kind) = args.sanitize {
         return sanitize(context, args, kind, &source, &subject);
     }

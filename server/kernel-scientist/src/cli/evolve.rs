@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lab::Source;
+use lab::workbench::ShapeChoice;
 use notebook::{Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
@@ -20,7 +21,7 @@ use super::context::read_source;
 use super::progress::Progress;
 use super::provider::Provider;
 use super::subject::{Subject, SubjectArgs, seconds};
-use super::{CliError, Context};
+use super::{CliError, Context, forecast};
 
 /// Arguments of `evolve`.
 #[derive(Debug, clap::Args)]
@@ -69,7 +70,8 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
     let resumed = unfinished.map(|unfinished| unfinished.run);
     let ended = evolve(context, args, provider, &subject, &notebook, resumed, best_path.as_deref())?;
     if !context.json() {
-        context.print(&lines::ending(&ended, &original, best_path.as_deref()))?;
+        let cured = ended.best_text.as_ref().map_or_else(String::new, |best| cured_lines(context, &subject, best));
+        context.print(&lines::ending(&ended, &original, best_path.as_deref(), &cured))?;
     }
     match ended.finished.state {
         EndState::Completed => Ok(()),
@@ -150,9 +152,7 @@ fn evolve(
     let mut teller = Teller::new(context);
     let outcome = match resumed {
         Some(run) => evolution.resume(run, &context.cancel, &mut |event| teller.tell(event)),
-        None => {
-            evolution.start(&request(args, provider, &subject.source), &context.cancel, &mut |event| teller.tell(event))
-        }
+        None => evolution.start(&request(args, provider, subject), &context.cancel, &mut |event| teller.tell(event)),
     };
     let written = match (&outcome, best_path) {
         (Ok(ended), Some(path)) if ended.finished.state == EndState::Completed => {
@@ -166,7 +166,8 @@ fn evolve(
     outcome.map_err(run_error)
 }
 
-fn request(args: &EvolveArgs, provider: Provider, source: &Source) -> RunRequest {
+fn request(args: &EvolveArgs, provider: Provider, subject: &Subject) -> RunRequest {
+    let source = &subject.source;
     RunRequest {
         file: source.path.clone(),
         text: source.text.clone(),
@@ -178,7 +179,22 @@ fn request(args: &EvolveArgs, provider: Provider, source: &Source) -> RunRequest
             wall: args.max_time.map(Duration::from_secs_f64),
             ..Budget::default()
         },
-        settings: Settings::default(),
+        settings: if subject.workbench.basis().is_some() { Settings::of_forecasts() } else { Settings::default() },
+    }
+}
+
+/// The lines that the best version cures, by the forecasts of both; empty where times are measured.
+fn cured_lines(context: &Context, subject: &Subject, best: &str) -> String {
+    let bench = &subject.workbench;
+    let forecast = |source: &Source| bench.forecast(source, ShapeChoice::Shown, &context.cancel);
+    let original = bench.original();
+    let best = original.with_text(best);
+    match (bench.basis(), forecast(original), forecast(&best)) {
+        (Some(basis), Ok(before), Ok(after)) => {
+            let cured = forecast::cured::between(&original.text, &before, &best.text, &after);
+            forecast::cured::text(&cured, &basis.title)
+        }
+        _ => String::new(),
     }
 }
 

@@ -12,6 +12,7 @@ mod doctor;
 mod error;
 mod evolve;
 mod figures;
+mod forecast;
 mod history;
 mod kernels;
 mod progress;
@@ -20,6 +21,7 @@ mod report;
 mod subject;
 mod suggest;
 mod time;
+mod versus;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -64,6 +66,8 @@ enum Command {
     Kernels(kernels::KernelsArgs),
     /// Show registers, LDS, scratch and occupancy from real GPU code generation.
     Analyze(analyze::AnalyzeArgs),
+    /// Forecast the time of each kernel on a GPU that is not here, line by line.
+    Forecast(forecast::ForecastArgs),
     /// Check and time the kernels of a file, or compare two versions.
     Time(time::TimeArgs),
     /// Build the file, run it, and check its result.
@@ -93,6 +97,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Kernels(args) => kernels::run(&context, &args),
         Command::Analyze(args) => analyze::run(&context, &args),
+        Command::Forecast(args) => forecast::run(&context, &args),
         Command::Time(args) => time::run(&context, &args),
         Command::Check(args) => check::run(&context, &args),
         Command::Suggest(args) => suggest::run(&context, &args),

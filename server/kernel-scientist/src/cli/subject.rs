@@ -13,17 +13,27 @@ use super::{CliError, Context};
 use crate::config::Toolchain;
 
 /// The device that is there without any settings.
-pub const DEFAULT_DEVICE: &str = "cpu";
+pub const DEFAULT_DEVICE: &str = CPU;
+
+/// The device that runs HIP on the CPU.
+pub const CPU: &str = "cpu";
 
 /// Options of every command that runs the file.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// Device to run on: `cpu`, or one named in kernel-scientist.toml.
-    #[arg(long, value_name = "D", default_value = DEFAULT_DEVICE)]
-    device: String,
+    /// Device: `cpu`, one that is forecast for (see `doctor`), or one named in kernel-scientist.toml.
+    #[arg(long, value_name = "D", default_value = DEFAULT_DEVICE, env = "KERNEL_SCIENTIST_DEVICE")]
+    pub device: String,
+    #[command(flatten)]
+    pub feed: FeedArgs,
+}
+
+/// Options that say how the file is fed.
+#[derive(Debug, clap::Args)]
+pub struct FeedArgs {
     /// Benchmark file [default: NAME.bench.toml beside FILE].
     #[arg(long, value_name = "TOML")]
-    benchmark: Option<PathBuf>,
+    pub benchmark: Option<PathBuf>,
     /// Most seconds that one run of the code may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds, allow_negative_numbers = true)]
     timeout: f64,
@@ -60,8 +70,31 @@ impl Subject {
         args: &SubjectArgs,
         kernel: Option<&str>,
     ) -> Result<Self, CliError> {
-        check_device(context, source, &args.device)?;
+        let device = find_device(context, source, &args.device)?;
+        Self::open_on(context, source, &device, &args.feed, kernel)
+    }
+
+    /// The same on the CPU, where every version is checked whatever its times come from.
+    pub fn open_to_check(
+        context: &Context,
+        source: &Source,
+        args: &SubjectArgs,
+        kernel: Option<&str>,
+    ) -> Result<Self, CliError> {
+        find_device(context, source, &args.device)?;
+        Self::open_on(context, source, CPU, &args.feed, kernel)
+    }
+
+    /// The same on a device of the lab: `cpu`, or one that is forecast for.
+    pub fn open_on(
+        context: &Context,
+        source: &Source,
+        device: &str,
+        args: &FeedArgs,
+        kernel: Option<&str>,
+    ) -> Result<Self, CliError> {
         let options = WorkbenchOptions {
+            device: device.to_owned(),
             cache: context.cache.clone(),
             benchmark: args.benchmark.clone(),
             program_args: args.args.clone(),
@@ -121,24 +154,56 @@ pub struct Taken {
     pub took: Duration,
 }
 
-fn check_device(context: &Context, source: &Source, device: &str) -> Result<(), CliError> {
+/// As [`Subject::open`] finds devices, for what only forecasts can answer.
+pub fn find_forecast(context: &Context, source: &Source, device: &str) -> Result<String, CliError> {
+    let found = find_device(context, source, device)?;
+    if lab::forecast::is_device(&found) {
+        return Ok(found);
+    }
+    Err(CliError::Usage(format!("device {device} is not forecast for; known: {}", lab::forecast::devices().join(", "))))
+}
+
+/// The lab's name of the device that a user names.
+fn find_device(context: &Context, source: &Source, device: &str) -> Result<String, CliError> {
     let config = context.config(source.folder())?;
     if let Some(found) = config.device.get(device) {
+        let is_here = found.ssh.is_none() && found.slurm.is_none();
         return match found.toolchain {
-            Toolchain::Cpu if found.ssh.is_none() && found.slurm.is_none() => Ok(()),
+            Toolchain::Cpu if is_here => Ok(CPU.to_owned()),
+            Toolchain::Forecast if is_here => table_of(device, found.arch.as_deref()),
             toolchain => Err(CliError::Unavailable(format!(
                 "device {device} ({}): toolchain {toolchain:?} or its place is not in this version, which runs on the \
-                 local cpu only; leave --device out to use that",
+                 local cpu and forecasts; leave --device out to use that",
                 config.path.as_deref().unwrap_or("kernel-scientist.toml".as_ref()).display()
             ))),
         };
     }
-    if device == DEFAULT_DEVICE {
-        return Ok(());
+    if device == CPU || lab::forecast::is_device(device) {
+        return Ok(device.to_owned());
     }
-    let known: Vec<&str> = std::iter::once(DEFAULT_DEVICE).chain(config.device.keys().map(String::as_str)).collect();
+    let known: Vec<&str> =
+        std::iter::once(CPU).chain(lab::forecast::devices()).chain(config.device.keys().map(String::as_str)).collect();
     Err(CliError::Usage(format!(
         "there is no device {device}; known: {}. Name one with a [device.{device}] section in kernel-scientist.toml",
         known.join(", ")
+    )))
+}
+
+/// The table that a section of the settings asks for: by its `arch`, which may be a table's name, else by its own name.
+fn table_of(section: &str, arch: Option<&str>) -> Result<String, CliError> {
+    let wanted = match arch {
+        Some("gfx942") => "mi300x",
+        Some("gfx90a") => "mi250x",
+        Some("sm_90") => "h200",
+        Some(other) => other,
+        None if lab::forecast::is_device(section) => section,
+        None => lab::forecast::DEFAULT,
+    };
+    if lab::forecast::is_device(wanted) {
+        return Ok(wanted.to_owned());
+    }
+    Err(CliError::Usage(format!(
+        "device {section}: there is no forecast for arch {wanted}; known: {}",
+        lab::forecast::devices().join(", ")
     )))
 }

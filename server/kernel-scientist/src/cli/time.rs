@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lab::benchmark::Benchmark;
+use lab::forecast::Basis;
 use lab::workbench::{COMPARISON_BUDGET, Sampling, ShapeChoice};
-use lab::{Clock, Comparison, Failure, LabError, TimeReport, Verdict};
+use lab::{Clock, Comparison, Failure, LabError, SpeedRatio, TimeReport, Verdict};
 use serde::Serialize;
 
 use super::context::read_source;
@@ -45,6 +46,11 @@ pub struct TimeArgs {
 struct Answer<'a> {
     device: &'a str,
     device_note: &'a str,
+    /// `measurement` or `forecast`.
+    kind: &'static str,
+    /// What a forecast rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<&'a Basis>,
     /// What the kernels' times were taken by.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<Clock>,
@@ -115,17 +121,21 @@ fn measure(
 ) -> Result<(TimeReport, Option<Comparison>), LabError> {
     let bench = &subject.workbench;
     let progress = Progress::new(context);
-    progress.say("building");
+    let (building, doing) = match bench.basis() {
+        Some(_) => ("building, checking and forecasting", "forecasting"),
+        None => ("building", "timing"),
+    };
+    progress.say(building);
     let build = bench.build(&subject.source, &context.cancel)?;
     let Some(other) = other else {
-        progress.say("timing");
+        progress.say(doing);
         return Ok((bench.time(&build, sampling, &context.cancel)?, None));
     };
     let baseline = bench.build(other, &context.cancel).map_err(|error| of_the_other(error, other))?;
     progress.say("comparing");
     let budget = args.budget.map_or(COMPARISON_BUDGET, Duration::from_secs_f64);
     let comparison = bench.compare(&baseline, &build, &Sampling { budget, ..sampling.clone() }, &context.cancel)?;
-    progress.say("timing");
+    progress.say(doing);
     let report = bench.time(&build, sampling, &context.cancel)?;
     Ok((report, Some(comparison)))
 }
@@ -158,7 +168,9 @@ fn report_failure(context: &Context, subject: &Subject, failure: Failure) -> Res
     if context.json() {
         context.print_json(&Answer {
             device: subject.workbench.device(),
-            device_note: subject.workbench.device_note(),
+            device_note: &subject.workbench.device_note(),
+            kind: kind(subject.workbench.basis()),
+            forecast: subject.workbench.basis(),
             clock: None,
             correct: false,
             kernels: Vec::new(),
@@ -177,7 +189,9 @@ fn answer<'a>(report: &'a TimeReport, comparison: Option<&'a Comparison>) -> Ans
     Answer {
         device: &report.device,
         device_note: &report.device_note,
-        clock: Some(Clock::of_note(&report.device_note)),
+        kind: kind(report.forecast.as_ref()),
+        forecast: report.forecast.as_ref(),
+        clock: report.forecast.is_none().then(|| Clock::of_note(&report.device_note)),
         correct: true,
         kernels: report
             .kernels
@@ -200,8 +214,44 @@ fn answer<'a>(report: &'a TimeReport, comparison: Option<&'a Comparison>) -> Ans
     }
 }
 
+/// A ratio with its interval; a forecast without, since its odds say what it is worth.
+fn speed_of(comparison: &Comparison, speed: &SpeedRatio) -> String {
+    if comparison.forecast.is_some() { format!("forecast {:.2}x", speed.ratio) } else { figures::speed(speed) }
+}
+
+/// What times are.
+fn kind(basis: Option<&Basis>) -> &'static str {
+    if basis.is_some() { "forecast" } else { "measurement" }
+}
+
 fn text(args: &TimeArgs, report: &TimeReport, comparison: Option<&Comparison>) -> String {
     let mut out = format!("{} on {} ({}): right\n", args.file.display(), report.device, report.device_note);
+    out.push_str(&figures::table(&match &report.forecast {
+        Some(_) => forecast_rows(report),
+        None => measured_rows(report),
+    }));
+    if let (Some(comparison), Some(other)) = (comparison, &args.against) {
+        out.push_str(&format!("against {}: {}\n", other.display(), verdict_line(comparison)));
+        if comparison.shapes.len() > 1 {
+            let rows: Vec<Vec<String>> = comparison
+                .shapes
+                .iter()
+                .map(|shape| {
+                    let held_out = if shape.held_out { " (held out)" } else { "" };
+                    vec![
+                        format!("{}{held_out}", shape.shape),
+                        speed_of(comparison, &shape.speed),
+                        shape.verdict.to_string(),
+                    ]
+                })
+                .collect();
+            out.push_str(&figures::table(&rows));
+        }
+    }
+    out
+}
+
+fn measured_rows(report: &TimeReport) -> Vec<Vec<String>> {
     let mut rows = vec![["kernel", "shape", "median", "95% interval", "samples"].map(String::from).to_vec()];
     rows.extend(report.kernels.iter().map(|timing| {
         let figure = &timing.figure;
@@ -216,25 +266,27 @@ fn text(args: &TimeArgs, report: &TimeReport, comparison: Option<&Comparison>) -
             figure.samples.len().to_string(),
         ]
     }));
-    out.push_str(&figures::table(&rows));
-    if let (Some(comparison), Some(other)) = (comparison, &args.against) {
-        out.push_str(&format!("against {}: {}\n", other.display(), verdict_line(comparison)));
-        if comparison.shapes.len() > 1 {
-            let rows: Vec<Vec<String>> = comparison
-                .shapes
-                .iter()
-                .map(|shape| {
-                    let held_out = if shape.held_out { " (held out)" } else { "" };
-                    vec![format!("{}{held_out}", shape.shape), figures::speed(&shape.speed), shape.verdict.to_string()]
-                })
-                .collect();
-            out.push_str(&figures::table(&rows));
-        }
-    }
-    out
+    rows
 }
 
-/// `faster, 1.82x [1.80, 1.85]`.
+fn forecast_rows(report: &TimeReport) -> Vec<Vec<String>> {
+    let mut rows = vec![["kernel", "shape", "forecast", "nine of ten within"].map(String::from).to_vec()];
+    rows.extend(report.kernels.iter().map(|timing| {
+        let figure = &timing.figure;
+        vec![
+            timing.name.clone(),
+            timing.shape.clone(),
+            figures::time(figure.median_ns),
+            format!("{} .. {}", figures::time(figure.low_ns), figures::time(figure.high_ns)),
+        ]
+    }));
+    rows
+}
+
+/// `faster, 1.82x [1.80, 1.85]`; of forecasts with their odds.
 pub fn verdict_line(comparison: &Comparison) -> String {
+    if let Some(basis) = &comparison.forecast {
+        return format!("{}, {}", comparison.verdict, basis.claim(comparison.speed.ratio));
+    }
     format!("{}, {}", comparison.verdict, figures::speed(&comparison.speed))
 }

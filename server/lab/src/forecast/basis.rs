@@ -30,7 +30,7 @@ pub struct Basis {
 }
 
 impl Basis {
-    pub(super) fn of(device: &Device) -> Self {
+    pub(crate) fn of(device: &Device) -> Self {
         let validation = Validation::shipped();
         let table = Device::table(&device.name).unwrap_or_default();
         Self {
@@ -45,7 +45,7 @@ impl Basis {
     }
 
     /// The same with the odds of two forecasts.
-    pub(super) fn with_odds(&self, ratio: f64) -> Self {
+    pub fn with_odds(&self, ratio: f64) -> Self {
         Self { odds: Some(Validation::shipped().odds(ratio)), ..self.clone() }
     }
 

@@ -73,7 +73,11 @@ impl Workbench {
         cancel: &Cancel,
     ) -> Result<Vec<ShapeForecast>, LabError> {
         let forecaster = self.forecaster.as_ref().ok_or_else(not_forecast)?;
-        let version = self.version(forecaster, source, shapes, cancel)?;
+        let known = lock(&self.seen.versions).get(&source.text).cloned();
+        let version = match known {
+            Some(version) => version,
+            None => Arc::new(self.version(forecaster, source, shapes, cancel)?),
+        };
         self.forecasts(forecaster, &version, shapes, cancel)
     }
 
@@ -185,7 +189,7 @@ impl Workbench {
             let resources = scope.spawn(|| forecaster.resources(&program, cancel));
             let traced = shapes
                 .iter()
-                .map(|shape| forecaster.trace(&program, &self.arguments(*shape), self.limits, cancel))
+                .map(|shape| forecaster.trace(&program, &self.run_options(&self.arguments(*shape)), cancel))
                 .collect::<Result<Vec<_>, _>>();
             (resources.join(), traced)
         });
@@ -211,7 +215,8 @@ impl Workbench {
                 found.push(known.clone());
                 continue;
             }
-            let (code, launches) = forecaster.trace(&version.program, &self.arguments(shape), self.limits, cancel)?;
+            let (code, launches) =
+                forecaster.trace(&version.program, &self.run_options(&self.arguments(shape)), cancel)?;
             let forecast = self.named(shape, forecaster.forecast(&code, &launches, &version.resources)?);
             lock(&version.shapes).insert(shape, forecast.clone());
             found.push(forecast);

@@ -149,10 +149,22 @@ fn devices(context: &Context) -> Vec<Check> {
         checks.push(Check::good("settings", path.display().to_string()));
     }
     checks.push(Check::good("device cpu", "built in; its times are CPU emulation, not GPU time"));
+    checks.push(forecasts(context));
     checks
         .extend(config.device.iter().filter(|(name, _)| *name != "cpu").map(|(name, device)| of_device(name, device)));
     checks.push(of_provider(config.scientist.provider.as_deref().unwrap_or("catalog")));
     checks
+}
+
+/// What times are forecast with: the tables that ship, and the optimiser that the traced program goes through.
+fn forecasts(context: &Context) -> Check {
+    let devices = lab::forecast::devices().join(", ");
+    let remedy = "on Debian and Ubuntu: apt-get install -y llvm-19";
+    match Clang::find(&context.cancel).map(|clang| clang.optimiser) {
+        Ok(Some(path)) => Check::good("forecasts", format!("for {devices} (optimiser {})", path.display())),
+        Ok(None) => Check::limited("forecasts", format!("for {devices}: LLVM's optimiser (opt) is missing"), remedy),
+        Err(error) => Check::limited("forecasts", error.to_string(), INSTALL),
+    }
 }
 
 fn of_device(name: &str, device: &DeviceConfig) -> Check {
@@ -165,6 +177,9 @@ fn of_device(name: &str, device: &DeviceConfig) -> Check {
     match device.toolchain {
         Toolchain::Cpu if device.ssh.is_none() && device.slurm.is_none() => {
             Check::good(check, "toolchain cpu, on this machine")
+        }
+        Toolchain::Forecast if device.ssh.is_none() && device.slurm.is_none() => {
+            Check::good(check, "forecast, on this machine")
         }
         toolchain => Check::limited(
             check,

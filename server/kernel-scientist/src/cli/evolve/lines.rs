@@ -11,14 +11,18 @@ use scientist::stages::GainRange;
 use similar::TextDiff;
 
 use crate::cli::figures;
-use crate::cli::subject::DEFAULT_DEVICE;
+use crate::cli::subject::CPU;
 
 /// An event as a line or a few, with its line feeds; `None` for one that says nothing new to a reader.
 pub(super) fn line(event: &Event) -> Option<String> {
     let text = match event {
         Event::Started { run, resumed, device, provider, seed, .. } => {
             let rule_based = if provider == "catalog" { " (rule-based)" } else { "" };
-            let emulated = if device == DEFAULT_DEVICE { " (CPU emulation, not GPU time)" } else { "" };
+            let emulated = match device.as_str() {
+                CPU => " (CPU emulation, not GPU time)",
+                device if lab::forecast::is_device(device) => " by forecast (checked on the CPU, timed on no GPU)",
+                _ => "",
+            };
             let verb = if *resumed { "goes on" } else { "begins" };
             format!("run {run} {verb} on {device}{emulated}, experiments from {provider}{rule_based}, seed {seed}\n")
         }
@@ -53,6 +57,20 @@ pub(super) fn line(event: &Event) -> Option<String> {
         }
         Event::Experiment { title, outcome, .. } => format!("  {title}: {}\n", result(outcome)),
         Event::Finding { text, .. } => format!("    learnt: {text}\n"),
+        Event::Confirmed {
+            candidate,
+            confirmed,
+            speed: Some(speed),
+            verdict: Some(verdict),
+            forecast: Some(basis),
+            ..
+        } => {
+            let word = if *confirmed { "holds" } else { "does not hold" };
+            format!(
+                "candidate {candidate} {word} on fresh inputs and all shapes: {verdict}, {}\n",
+                basis.claim(speed.ratio)
+            )
+        }
         Event::Confirmed { candidate, confirmed, speed, verdict, failure, .. } => {
             let outcome = match (speed, verdict, failure) {
                 (Some(speed), Some(verdict), _) => verdict_line(*verdict, speed),
@@ -82,6 +100,9 @@ fn chosen(plan: &PlannedExperiment) -> Option<String> {
 fn result(outcome: &ExperimentResult) -> String {
     match outcome {
         ExperimentResult::Measured { speed, verdict } => verdict_line(*verdict, speed),
+        ExperimentResult::Forecast { speed, verdict, forecast } => {
+            format!("{verdict}, {}", forecast.claim(speed.ratio))
+        }
         ExperimentResult::Failed { failure } => failure.to_string(),
         ExperimentResult::Duplicate { of } => format!("says the same as {of}; not tried again"),
         ExperimentResult::NotWritten { reason } => format!("not written: {reason}"),
@@ -93,11 +114,12 @@ fn verdict_line(verdict: Verdict, speed: &SpeedRatio) -> String {
 }
 
 /// The end: what was found, on which shapes, and the diff that did it.
-pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>) -> String {
+pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>, cured: &str) -> String {
     let finished = &ended.finished;
     let mut out = format!("\n{}", figures::wrapped(&headline(finished), 0));
     if finished.shapes.len() > 1 {
-        let rows: Vec<Vec<String>> = finished.shapes.iter().map(shape_row).collect();
+        let is_forecast = finished.forecast.is_some();
+        let rows: Vec<Vec<String>> = finished.shapes.iter().map(|shape| shape_row(shape, is_forecast)).collect();
         out.push_str(&figures::table(&rows));
     }
     out.push_str(&format!(
@@ -114,6 +136,10 @@ pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>)
         out.push_str(
             &diff.unified_diff().context_radius(2).header(&format!("a/{name}"), &format!("b/{name}")).to_string(),
         );
+    }
+    if !cured.is_empty() {
+        out.push('\n');
+        out.push_str(cured);
     }
     match (best, finished.confirmed) {
         (Some(path), true) => out.push_str(&format!("\nThe best version is in {}\n", path.display())),
@@ -133,15 +159,21 @@ fn counted(number: u32, noun: &str) -> String {
 
 fn headline(finished: &Finished) -> String {
     let speed = SpeedRatio { ratio: finished.speedup, low: finished.speedup_low, high: finished.speedup_high };
-    match finished.confirmed {
-        true => format!("Confirmed: {} against the original. {}", figures::speed(&speed), finished.reason),
-        false => finished.reason.clone(),
+    match (finished.confirmed, &finished.forecast) {
+        (true, Some(basis)) => format!(
+            "A forecast, not a measurement: {} against the original. {}",
+            basis.claim(speed.ratio),
+            finished.reason
+        ),
+        (true, None) => format!("Confirmed: {} against the original. {}", figures::speed(&speed), finished.reason),
+        (false, _) => finished.reason.clone(),
     }
 }
 
-fn shape_row(shape: &ShapeSpeed) -> Vec<String> {
+fn shape_row(shape: &ShapeSpeed, is_forecast: bool) -> Vec<String> {
+    let speed = if is_forecast { format!("forecast {:.2}x", shape.speed.ratio) } else { figures::speed(&shape.speed) };
     let held_out = if shape.held_out { "held out" } else { "" };
-    vec![shape.shape.clone(), figures::speed(&shape.speed), shape.verdict.to_string(), held_out.to_owned()]
+    vec![shape.shape.clone(), speed, shape.verdict.to_string(), held_out.to_owned()]
 }
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use lab::forecast::Basis;
 use lab::{Figure, ShapeComparison, SpeedRatio, Verdict};
 use notebook::Calibration;
 use serde::Serialize;
+
+use crate::cli::versus::Versus;
 
 /// How a candidate or an experiment stands; decides its colour, and is always written out too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +59,10 @@ pub struct ReportData {
     pub calibration: Calibration,
     /// What was learnt.
     pub findings: Vec<FindingFacts>,
+    /// What the run's times rest on where they are forecasts; the odds are those of its last word.
+    pub forecast: Option<Basis>,
+    /// Forecast against measurement, where the original's kernels have both.
+    pub versus: Vec<Versus>,
 }
 
 /// The run that a report is about.

@@ -266,6 +266,7 @@ impl Example<'_> {
                 min_percent: trial.gain.0,
                 max_percent: trial.gain.1,
                 measured_percent: comparison.as_ref().map(|comparison| (comparison.speed.ratio - 1.0) * 100.0),
+                forecast_percent: None,
                 text: &format!("{}: tried on transpose.", trial.title),
             })
             .unwrap();
@@ -352,5 +353,6 @@ fn comparison(base: f64, ratio: f64, verdict: Verdict, held_out: bool) -> Compar
         shapes,
         speed: speed(ratio, 0.015),
         verdict,
+        forecast: None,
     }
 }

@@ -3,12 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
+use hip_syntax::Syntax;
 use lab::{Comparison, Failure};
 use notebook::{
     Calibration, Candidate, Experiment, ExperimentKind, ExperimentOutcome, Notebook, NotebookError, Run, RunState,
     StoredComparison,
 };
 use serde_json::Value;
+
+use crate::cli::versus::{self, Versus};
 
 use super::data::{
     CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing,
@@ -28,9 +31,11 @@ pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookErro
     let mut facts: Vec<ExperimentFacts> =
         experiments.iter().map(|experiment| experiment_facts(experiment, &population, teaches(experiment))).collect();
     shorten(&mut facts, &run.file);
-    let predictions =
-        findings.iter().map(|finding| (finding.min_percent, finding.max_percent, finding.measured_percent));
+    let predictions = findings.iter().map(|finding| (finding.min_percent, finding.max_percent, finding.gain_percent()));
+    let forecast = experiments.iter().rev().find_map(comparison).and_then(|last| last.forecast.clone());
     Ok(ReportData {
+        forecast,
+        versus: versus(notebook, run)?,
         path: run.file.display().to_string(),
         name: run.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         run: run_facts(run, &experiments, spent.wall, spent.usd),
@@ -43,6 +48,17 @@ pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookErro
             .map(|finding| FindingFacts { about: finding.about, text: finding.text })
             .collect(),
     })
+}
+
+/// Every kernel of the original that was both forecast and measured.
+fn versus(notebook: &Notebook, run: &Run) -> Result<Vec<Versus>, NotebookError> {
+    let text = notebook.text(&run.original)?;
+    let mut all = Vec::new();
+    for kernel in Syntax::parse(text).kernels() {
+        let name = &kernel.qualified_name;
+        all.extend(versus::pairs(name, &notebook.forecasts(&run.file, name)?, &notebook.history(&run.file, name)?));
+    }
+    Ok(all)
 }
 
 /// Takes out what is said already: the folder of the user's file in errors, and the reasons of a plan's further drafts.
@@ -164,7 +180,7 @@ fn candidate_facts(candidate: &Candidate, experiments: &[Experiment]) -> Candida
     let (standing, verdict) = match (candidate.number, made_by.map(result)) {
         (0, _) => (Standing::Original, "original".to_owned()),
         (_, Some((standing, verdict, _))) => (standing, verdict),
-        (_, None) => (Standing::NotRun, "not measured".to_owned()),
+        (_, None) => (Standing::NotRun, "no time".to_owned()),
     };
     CandidateFacts {
         number: candidate.number,

@@ -8,11 +8,16 @@ use notebook::Calibration;
 use serde::Serialize;
 
 use super::charts::{self, Predictions, TimingPanel};
-use super::data::{CandidateFacts, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing};
+use super::data::{
+    CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing,
+};
 use super::diffs::{self, Diff};
 use super::forest::{self, Forest};
 use super::lineage::{self, Lineage};
+use lab::forecast::Basis;
+
 use crate::cli::figures;
+use crate::cli::versus::Versus;
 
 macro_rules! template {
     ($name:literal) => {
@@ -40,6 +45,9 @@ struct Page<'a> {
     headline: String,
     sentence: String,
     is_confirmed: bool,
+    /// Times are forecasts, not measurements.
+    is_forecast: bool,
+    versus: Vec<VersusRow<'a>>,
     forest: Option<Forest>,
     lineage: Lineage,
     timings: Vec<TimingPanel>,
@@ -72,6 +80,15 @@ struct ExperimentRow<'a> {
     predicted: String,
     measured: String,
     interval: String,
+}
+
+#[derive(Serialize)]
+struct VersusRow<'a> {
+    #[serde(flatten)]
+    pair: &'a Versus,
+    forecast: String,
+    measured: String,
+    factor: String,
 }
 
 #[derive(Serialize)]
@@ -112,6 +129,8 @@ fn page(report: &ReportData) -> Page<'_> {
         headline,
         sentence,
         is_confirmed,
+        is_forecast: report.forecast.is_some(),
+        versus: report.versus.iter().map(versus_row).collect(),
         forest: match &report.outcome {
             Outcome::Confirmed(confirmation) => Some(forest::forest(confirmation)),
             Outcome::Unconfirmed(_) => None,
@@ -154,6 +173,9 @@ fn summary(report: &ReportData) -> (String, String) {
     match &report.outcome {
         Outcome::Confirmed(confirmation) => {
             let speed = confirmation.speed;
+            if let Some(basis) = &report.forecast {
+                return (format!("{:.2}×", speed.ratio), forecast_sentence(confirmation, basis));
+            }
             let which = confirmation.candidate.map_or_else(String::new, |number| format!(" (candidate #{number})"));
             let sentence = format!(
                 "The winner{which} ran {:.2} to {:.2} times as fast as the original (99% interval of the geometric mean), \
@@ -167,6 +189,16 @@ fn summary(report: &ReportData) -> (String, String) {
         }
         Outcome::Unconfirmed(why) => ("No confirmed speedup".into(), why.clone()),
     }
+}
+
+/// What a forecast speedup is worth.
+fn forecast_sentence(confirmation: &Confirmation, basis: &Basis) -> String {
+    format!(
+        "{}. The winner was checked on the CPU with fresh inputs, and forecast, over {}. A forecast, not a measurement: nothing was timed on {}.",
+        basis.with_odds(confirmation.speed.ratio).claim(confirmation.speed.ratio),
+        plural(confirmation.shapes.len(), "shape"),
+        basis.title
+    )
 }
 
 fn plural(count: usize, word: &str) -> String {
@@ -192,6 +224,15 @@ fn candidate_row(candidate: &CandidateFacts) -> CandidateRow<'_> {
         standing: candidate.standing,
         figure: figure_of(candidate),
         times: candidate.times.iter().map(|(shape, figure)| (shape.as_str(), figures::figure(figure))).collect(),
+    }
+}
+
+fn versus_row(pair: &Versus) -> VersusRow<'_> {
+    VersusRow {
+        pair,
+        forecast: figures::time(pair.forecast_ns),
+        measured: figures::time(pair.measured_ns),
+        factor: format!("{:.2}", pair.ratio),
     }
 }
 
