@@ -28,7 +28,7 @@ pub fn text(kernel: &KernelForecast, shape: Option<&str>, source: &str) -> Strin
         ("occupancy", occupancy(kernel)),
     ];
     for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
-        out.push_str(&figures::wrapped(&format!("  {name:9}  {value}"), 13));
+        out.push_str(&figures::wrapped(&format!("  {name}: {value}"), 6));
     }
     let lines: Vec<&str> = source.lines().collect();
     let mut shown = kernel.lines.iter().filter(|line| line.share >= LEAST_SHARE).take(MOST_LINES).peekable();
@@ -219,6 +219,28 @@ pub mod tests {
             line(4, 0.001, Vec::new()),
         ];
         let source = "atomicAdd(bins, x[i]);\n  tile[y][x] = in[x * n + y];\n\tout[i] = tile[x][y];\nreturn;\n";
-        insta::assert_snapshot!(text(&kernel(25.6, lines), Some("n=2048"), source));
+        insta::assert_snapshot!(text(&kernel(25.6, lines), Some("n=2048"), source), @r"
+        transpose<float>  (n=2048, grid 64x64x1 block 32x8x1, 3 launches)
+          time: 25.6 us (nine of ten within 17.1 us .. 38.4 us), bound by LDS
+          busy: LDS 87% · memory 5.0%
+          roofline: 1.31 TB/s of memory traffic, 25% of what the memory can; integer at
+              1.2% of its peak
+          occupancy: 32 of 32 waves on a unit (8 blocks), limited by waves; 14
+              registers, 4096 B of LDS a block
+           line  share
+              3    60%  out[i] = tile[x][y];
+                       shared load, 32.0-way bank conflicts <--
+                       global store, 4.0 sectors an access (ideal 4.0)
+              2    25%  tile[y][x] = in[x * n + y];
+                       global load, 32.0 sectors an access (ideal 4.0) <--, L1 hits 25%,
+                         L2 hits 50%
+                       50% of a wave's work-items take part
+              1    10%  atomicAdd(bins, x[i]);
+                       global atomic, 4.0 sectors an access (ideal 4.0), 64 work-items
+                         of a wave on one address <--
+                       scratch load, 4.0 sectors an access (ideal 4.0), a variable that
+                         is no register <--, L1 hits 25%, L2 hits 50%
+              -   5.0%  (code whose line is not known)
+        ");
     }
 }

@@ -183,7 +183,13 @@ mod tests {
         let told: Vec<_> = cured.iter().map(|cure| (cure.line, cure.symptom.as_str(), cure.left.as_str())).collect();
         assert_eq!(told, [(3, "32-way bank conflicts", ""), (4, "", "")]);
         assert!((cured[0].before_us - 180.0).abs() < 1e-9 && (cured[0].after_us - 27.0).abs() < 1e-9, "{cured:?}");
-        insta::assert_snapshot!(text(&cured, "MI300X"));
+        insta::assert_snapshot!(text(&cured, "MI300X"), @r"
+        Lines that were cured (forecast for MI300X):
+          line   3  out[i] = t[x][y];
+                    32-way bank conflicts -> none; 180 us -> 27.0 us (51% of the kernel's time saved)
+          line   4  slow();
+                    90.0 us -> 27.0 us (21% of the kernel's time saved)
+        ");
     }
 
     #[test]
