@@ -50,7 +50,7 @@ impl RunOptions {
 
     /// Whether launches of the kernel with this name in the report are asked for. Every instance of a template is, and a
     /// kernel in a namespace is by its own name too.
-    fn asks_for(&self, name: &str) -> bool {
+    pub(crate) fn asks_for(&self, name: &str) -> bool {
         let Some(kernel) = &self.kernel else { return true };
         let plain = name.split('<').next().unwrap_or(name);
         [name, plain].contains(&kernel.as_str()) || plain.rsplit("::").next() == Some(kernel)

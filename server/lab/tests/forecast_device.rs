@@ -18,6 +18,7 @@ fn open_on(device: &str, source: &Source) -> Result<Workbench, LabError> {
         cache: cache(),
         benchmark: None,
         program_args: None,
+        kernel: None,
         timeout: Duration::from_secs(30),
         memory_bytes: 4 << 30,
     };

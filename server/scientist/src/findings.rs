@@ -34,7 +34,7 @@ pub fn measured(plan: &Hypothesis, comparison: &Comparison) -> Finding {
         subject(plan),
         signed(gain, 1),
         if let Some(basis) = &comparison.forecast {
-            basis.claim(speed.ratio)
+            basis.short_claim(speed.ratio)
         } else if is_open(speed) {
             "too few samples for an interval".to_owned()
         } else {
@@ -70,14 +70,15 @@ pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
 /// A finding with what came of each value of a search over constants, in numbers and in words.
 pub fn with_values(mut finding: Finding, plan: &Hypothesis, tried: Vec<Tried>) -> Finding {
     if !tried.is_empty() {
-        finding.text = format!("{} Values: {}.", finding.text, values_in_words(plan, &tried));
+        let in_words = if finding.forecast_percent.is_some() { ratio_alone } else { ratio_in_words };
+        finding.text = format!("{} Values: {}.", finding.text, values_in_words(plan, &tried, in_words));
         finding.tried = tried;
     }
     finding
 }
 
 /// `TILE 16 1.00x (as it was); 32 1.31x (1.28 to 1.34); 64 does not fit LDS`.
-fn values_in_words(plan: &Hypothesis, tried: &[Tried]) -> String {
+fn values_in_words(plan: &Hypothesis, tried: &[Tried], ratio: fn(&SpeedRatio) -> String) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();
     let mut say = |settings: &[Setting], what: &str| {
@@ -97,7 +98,7 @@ fn values_in_words(plan: &Hypothesis, tried: &[Tried]) -> String {
     }
     for Tried { settings, speed, reason } in tried {
         let what = match (speed, reason) {
-            (Some(speed), _) => ratio_in_words(speed),
+            (Some(speed), _) => ratio(speed),
             (None, Some(reason)) => reason.clone(),
             (None, None) => "not measured".to_owned(),
         };
@@ -112,6 +113,11 @@ fn values_in_words(plan: &Hypothesis, tried: &[Tried]) -> String {
 /// Whether an interval says nothing: so little was sampled that its end is out of sight.
 pub(crate) fn is_open(speed: &SpeedRatio) -> bool {
     speed.low <= 0.0 || speed.high > 1e6
+}
+
+/// A ratio of forecasts, whose odds are told once.
+fn ratio_alone(speed: &SpeedRatio) -> String {
+    format!("{:.2}x", speed.ratio)
 }
 
 /// A ratio with its interval in words: `2.02x (1.83 to 2.24)`.
@@ -213,8 +219,7 @@ mod tests {
         let comparison = Comparison { forecast: Some(basis), ..compared(speed, Verdict::Faster) };
         let finding = measured(&plan(), &comparison);
         assert_eq!((finding.measured_percent, finding.gain_percent()), (None, Some(80.0)));
-        assert!(finding.text.contains("(forecast 1.80x on MI300X, "), "{}", finding.text);
-        assert!(finding.text.contains("% of pairs this far apart were ordered right (validated on an H200)"));
+        assert!(finding.text.contains("(forecast 1.80x ("), "{}", finding.text);
         assert!(!finding.text.contains("measured"), "{}", finding.text);
     }
 
@@ -266,7 +271,7 @@ mod tests {
         let two = |tile, unroll| vec![setting(tile), Setting { name: "unroll k".into(), value: unroll }];
         let both = Tried { settings: two(32, 4), speed: speed(1.2), reason: None };
         assert_eq!(
-            values_in_words(&self::plan(), &[both.clone(), Tried { settings: two(8, 2), ..both }]),
+            values_in_words(&self::plan(), &[both.clone(), Tried { settings: two(8, 2), ..both }], ratio_in_words),
             "TILE 32, unroll k 4 1.20x (1.17 to 1.23); 8, 2 1.20x (1.17 to 1.23)"
         );
         assert_eq!(with_values(failed(&plan, &Failure::Wrong { detail: "x".into() }), &plan, Vec::new()).tried, []);

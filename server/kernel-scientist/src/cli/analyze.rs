@@ -85,7 +85,7 @@ fn lines(context: &Context, source: &Source, args: &AnalyzeArgs) -> Result<(Subj
         other => other,
     };
     let device = subject::find_forecast(context, source, device)?;
-    let subject = Subject::open_on(context, source, &device, &args.feed)?;
+    let subject = Subject::open_on(context, source, &device, &args.feed, None)?;
     let shapes = forecast::of(context, &subject, ShapeChoice::Shown)?;
     Ok((subject, shapes))
 }

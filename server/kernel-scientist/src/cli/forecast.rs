@@ -24,6 +24,9 @@ pub struct ForecastArgs {
     /// Device to forecast for: mi300x, mi325x, mi300a, mi250x, h200; `doctor` lists those of this version.
     #[arg(long, value_name = "D", default_value = DEFAULT)]
     on: String,
+    /// Only this kernel.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
     /// Forecast the held-out shapes too.
     #[arg(long)]
     all_shapes: bool,
@@ -66,8 +69,9 @@ impl<'a> Answer<'a> {
 /// Runs the command.
 pub fn run(context: &Context, args: &ForecastArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
+    super::require_kernel(&source, args.kernel.as_deref())?;
     let device = subject::find_forecast(context, &source, &args.on)?;
-    let subject = Subject::open_on(context, &source, &device, &args.feed)?;
+    let subject = Subject::open_on(context, &source, &device, &args.feed, args.kernel.as_deref())?;
     let shapes = if args.all_shapes { ShapeChoice::All } else { ShapeChoice::Shown };
     let forecast = match of(context, &subject, shapes) {
         Ok(forecast) => forecast,

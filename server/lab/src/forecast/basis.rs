@@ -75,13 +75,20 @@ impl Basis {
 
     /// `forecast 1.8x on MI300X, 97% of pairs this far apart were ordered right (validated on an H200)`.
     pub fn claim(&self, ratio: f64) -> String {
+        if (ratio.ln()).abs() < super::compare::SAME.ln() {
+            return format!("forecast the same on {}", self.title);
+        }
         let odds = self.odds.unwrap_or_else(|| Validation::shipped().odds(ratio));
         format!("forecast {ratio:.2}x on {}, {}", self.title, odds_in_words(&odds, &self.validated_on))
     }
 
-    /// The claim's second half.
-    pub fn odds_in_words(&self) -> Option<String> {
-        self.odds.as_ref().map(|odds| odds_in_words(odds, &self.validated_on))
+    /// The claim where it was made in full before: `forecast 1.8x (97%)`.
+    pub fn short_claim(&self, ratio: f64) -> String {
+        if (ratio.ln()).abs() < super::compare::SAME.ln() {
+            return "forecast the same".into();
+        }
+        let odds = self.odds.unwrap_or_else(|| Validation::shipped().odds(ratio));
+        format!("forecast {ratio:.2}x ({}%)", odds.percent())
     }
 }
 
@@ -99,6 +106,11 @@ mod tests {
         let claim = basis.claim(3.0);
         assert!(claim.starts_with("forecast 3.00x on H200, 9"), "{claim}");
         assert!(claim.ends_with("% of pairs this far apart were ordered right (validated on an H200)"), "{claim}");
+        assert!(basis.short_claim(3.0).starts_with("forecast 3.00x (9"), "{}", basis.short_claim(3.0));
+        assert_eq!(
+            (basis.claim(1.0), basis.short_claim(1.0)),
+            ("forecast the same on H200".into(), "forecast the same".into())
+        );
         assert_eq!(basis.validation(), "validated on an H200");
         let other = Basis { title: "MI300X".into(), of_this_device: false, ..basis };
         assert!(other.note().ends_with("(validated on an H200, not on MI300X)"), "{}", other.note());

@@ -6,7 +6,7 @@ use super::Basis;
 use crate::{Comparison, Figure, LabError, ShapeComparison, SpeedRatio, Verdict};
 
 /// Forecasts closer than this are the same: nothing that the model sees has changed.
-const SAME: f64 = 1.001;
+pub(super) const SAME: f64 = 1.001;
 
 /// A shape with the forecast times of both versions, in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,10 @@
 //! All that a version takes is done when it is built, so that versions are prepared side by side; comparing two of them is
 //! then a division. Only held-out shapes are left until they are asked for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ::forecast::trace::Launch;
 use hip_syntax::rewrite::Barriers;
 
 use super::trust::Guarded;
@@ -196,7 +197,8 @@ impl Workbench {
         let resources = resources.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let mut forecasts = BTreeMap::new();
         for (shape, (code, launches)) in shapes.into_iter().zip(traced?) {
-            forecasts.insert(shape, self.named(shape, forecaster.forecast(&code, &launches, &resources)?));
+            forecasts
+                .insert(shape, self.named(shape, forecaster.forecast(&code, &self.asked_for(launches)?, &resources)?));
         }
         Ok(Version { program, resources, shapes: Mutex::new(forecasts) })
     }
@@ -217,7 +219,8 @@ impl Workbench {
             }
             let (code, launches) =
                 forecaster.trace(&version.program, &self.run_options(&self.arguments(shape)), cancel)?;
-            let forecast = self.named(shape, forecaster.forecast(&code, &launches, &version.resources)?);
+            let forecast =
+                self.named(shape, forecaster.forecast(&code, &self.asked_for(launches)?, &version.resources)?);
             lock(&version.shapes).insert(shape, forecast.clone());
             found.push(forecast);
         }
@@ -298,6 +301,23 @@ impl Workbench {
                 }
             }
         }
+    }
+
+    /// The launches of a program that are asked for; those of a benchmark's entry belong to it, all of them.
+    fn asked_for(&self, mut launches: Vec<Launch>) -> Result<Vec<Launch>, LabError> {
+        if let (Feed::Program(_), Some(kernel)) = (&self.feed, &self.kernel) {
+            let run = self.run_options(&[]);
+            let names: BTreeSet<String> = launches.iter().map(|launch| launch.kernel.clone()).collect();
+            launches.retain(|launch| run.asks_for(&launch.kernel));
+            if launches.is_empty() {
+                return Err(LabError::Usage(format!(
+                    "{} ran to its end and did not launch {kernel}; it launched {}",
+                    self.original.path.display(),
+                    names.into_iter().collect::<Vec<_>>().join(", ")
+                )));
+            }
+        }
+        Ok(launches)
     }
 
     fn shape_numbers(&self, shapes: ShapeChoice) -> Vec<usize> {

@@ -70,7 +70,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 }
                 ExperimentOutcome::Measured(Comparison { speed, verdict, forecast: Some(basis), .. }) => {
                     confirmation.refused.push(format!(
-                        "Candidate {id} looked {ratio:.2}x as fast during the search; on all shapes it is {verdict}: {}.",
+                        "Candidate {id} looked {looked} as fast during the search; on all shapes it is {verdict}: {}.",
                         basis.claim(speed.ratio)
                     ));
                 }

@@ -24,7 +24,14 @@ pub(super) fn line(event: &Event) -> Option<String> {
                 _ => "",
             };
             let verb = if *resumed { "goes on" } else { "begins" };
-            format!("run {run} {verb} on {device}{emulated}, experiments from {provider}{rule_based}, seed {seed}\n")
+            let about_odds = if lab::forecast::is_device(device) {
+                "a percentage behind a forecast ratio: so many of the validated pairs this far apart were ordered right\n"
+            } else {
+                ""
+            };
+            format!(
+                "run {run} {verb} on {device}{emulated}, experiments from {provider}{rule_based}, seed {seed}\n{about_odds}"
+            )
         }
         Event::Candidate { candidate: 0, times, .. } => {
             let times: Vec<String> =
@@ -101,7 +108,7 @@ fn result(outcome: &ExperimentResult) -> String {
     match outcome {
         ExperimentResult::Measured { speed, verdict } => verdict_line(*verdict, speed),
         ExperimentResult::Forecast { speed, verdict, forecast } => {
-            format!("{verdict}, {}", forecast.claim(speed.ratio))
+            format!("{verdict}, {}", forecast.short_claim(speed.ratio))
         }
         ExperimentResult::Failed { failure } => failure.to_string(),
         ExperimentResult::Duplicate { of } => format!("says the same as {of}; not tried again"),
