@@ -25,7 +25,7 @@ fi
 command -v cc >/dev/null 2>&1 || need "a C compiler (cc)" "builds the parsers and the database" "gcc libc6-dev" "your system's C compiler package"
 command -v clang++-19 >/dev/null 2>&1 || need "clang 19" "compiles HIP kernels for the CPU and for gfx942" "clang-19" "https://releases.llvm.org"
 command -v ld.lld-19 >/dev/null 2>&1 || need "lld 19" "links kernels" "lld-19" "https://releases.llvm.org"
-{ command -v llvm-readelf-19 && command -v llvm-symbolizer-19; } >/dev/null 2>&1 || need "LLVM 19 tools" "read the resource usage of gfx942 code, find the lines of faults" "llvm-19" "https://releases.llvm.org"
+{ command -v llvm-readelf-19 && command -v llvm-symbolizer-19 && command -v opt-19; } >/dev/null 2>&1 || need "LLVM 19 tools" "optimise traced kernels as a GPU's compiler does, read the resource usage of gfx942 code, find the lines of faults" "llvm-19" "https://releases.llvm.org"
 [ -e /usr/include/c++/12 ] || [ -n "$(ls -d /usr/include/c++/* 2>/dev/null)" ] || need "the C++ standard library" "HIP sources include it" "libstdc++-12-dev" "your system's libstdc++ package"
 [ -d /usr/lib/x86_64-linux-gnu/amdgcn/bitcode ] || [ -d /opt/rocm/amdgcn/bitcode ] || need "ROCm device libraries" "gfx942 code generation (analyze)" "rocm-device-libs" "https://rocm.docs.amd.com"
 [ -e /usr/include/hip/hip_runtime.h ] || [ -e /opt/rocm/include/hip/hip_runtime.h ] || need "HIP headers" "gfx942 code generation (analyze)" "libamdhip64-dev" "https://rocm.docs.amd.com"

@@ -10,11 +10,8 @@ trap 'rm -rf "$work"' EXIT
 echo "== The kernel: $file"
 "$binary" kernels "$file"
 echo
-echo "== Its time now"
-"$binary" time "$file"
-echo
-echo "== What is worth trying (rule-based)"
-"$binary" suggest "$file"
+echo "== Where its time goes on an MI300X, by forecast"
+"$binary" forecast "$file"
 echo
 echo "== Experiments"
 "$binary" evolve "$file" --generations 3 --notebook "$work/notebook.db" --out target/demo-best.hip

@@ -211,6 +211,35 @@ fn a_search_over_constants_measures_all_briefly_and_the_best_fully() {
 }
 
 #[test]
+fn forecasts_are_looked_at_once_and_never_called_measurements() {
+    let (_folder, notebook) = notebook();
+    let names: Vec<String> = (0..4).map(|n| format!("tile={n}")).collect();
+    let effects: Vec<(&str, [f64; 3])> =
+        names.iter().enumerate().map(|(n, name)| (name.as_str(), [1.0 + 0.5 * n as f64; 3])).collect();
+    let drafts = names.iter().map(|name| format!("+{name}")).collect();
+    let mut world = World::new(vec![Offer { key: "tile", gain: (1.0, 20.0), innovation: 1, drafts }], &effects);
+    world.forecasts = true;
+    let (ended, events) = start(&world, &notebook, generations(1));
+    let last = ended.unwrap().finished;
+    // Each of the four once, and the winner once more on all shapes.
+    assert_eq!(world.count("compare"), 5);
+    assert!(last.confirmed && last.forecast.is_some() && (last.speedup - 2.5).abs() < 0.01, "{last:?}");
+    assert!(
+        last.reason.contains("forecast 2.5") && last.reason.contains("Nothing was timed on SCRIPT"),
+        "{}",
+        last.reason
+    );
+    let finding = notebook.findings(last.run.unwrap()).unwrap().swap_remove(0);
+    assert_eq!(finding.measured_percent, None);
+    assert!((finding.gain_percent().unwrap() - 150.0).abs() < 1.0, "{finding:?}");
+    for event in &events {
+        let line =
+            serde_json::to_string(event).unwrap().replace("\"measured_percent\":null", "").replace("\"measured\":", "");
+        assert!(!line.contains("measured"), "{line}");
+    }
+}
+
+#[test]
 fn drafts_that_say_the_same_are_refused() {
     let (_folder, notebook) = notebook();
     let same = |key, line: &str| Offer { key, gain: (1.0, 2.0), innovation: 1, drafts: vec![line.to_owned()] };

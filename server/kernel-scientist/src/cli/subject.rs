@@ -13,7 +13,7 @@ use super::{CliError, Context};
 use crate::config::Toolchain;
 
 /// The device that is there without any settings.
-pub const DEFAULT_DEVICE: &str = CPU;
+pub const DEFAULT_DEVICE: &str = lab::forecast::DEFAULT;
 
 /// The device that runs HIP on the CPU.
 pub const CPU: &str = "cpu";
@@ -21,7 +21,8 @@ pub const CPU: &str = "cpu";
 /// Options of every command that runs the file.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
-    /// Device: `cpu`, one that is forecast for (see `doctor`), or one named in kernel-scientist.toml.
+    /// Device: one that is forecast for (mi300x, mi325x, mi300a, mi250x, h200; every version is checked on the CPU), `cpu` for
+    /// times of the CPU emulation, or one named in kernel-scientist.toml.
     #[arg(long, value_name = "D", default_value = DEFAULT_DEVICE, env = "KERNEL_SCIENTIST_DEVICE")]
     pub device: String,
     #[command(flatten)]

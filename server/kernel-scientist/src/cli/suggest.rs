@@ -1,14 +1,21 @@
-//! `suggest FILE`: hypotheses worth trying, best first.
+//! `suggest FILE`: hypotheses worth trying, best first. On a device that is forecast for, each is written, checked and
+//! forecast, and the order is that of what it gains there.
+
+mod outlook;
 
 use std::path::PathBuf;
 
+use lab::Source;
 use lab::benchmark::Benchmark;
 use scientist::catalog::Catalog;
 use scientist::stages::{GainRange, Hypothesis};
 use serde::Serialize;
 
+use self::outlook::Outlook;
 use super::context::read_source;
+use super::progress::Progress;
 use super::provider::Provider;
+use super::subject::{CPU, Subject, SubjectArgs};
 use super::{CliError, Context, figures};
 
 /// Column of what is said of a hypothesis.
@@ -25,13 +32,32 @@ pub struct SuggestArgs {
     /// Only for this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    #[command(flatten)]
+    subject: SubjectArgs,
 }
 
 #[derive(Serialize)]
 struct Answer<'a> {
     provider: &'a str,
     rule_based: bool,
-    hypotheses: &'a [Hypothesis],
+    device: &'a str,
+    hypotheses: &'a [Told],
+}
+
+/// A hypothesis, and what its forecast says where there is one.
+#[derive(Serialize)]
+struct Told {
+    #[serde(flatten)]
+    hypothesis: Hypothesis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<Outlook>,
+}
+
+impl Told {
+    /// Percent of speed that it is expected to bring.
+    fn percent(&self) -> f64 {
+        self.forecast.as_ref().map_or(self.hypothesis.gain.middle(), Outlook::percent)
+    }
 }
 
 /// Runs the command.
@@ -40,34 +66,113 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let provider = Provider::choose(args.provider.as_deref(), &context.config(source.folder())?)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
     let beside = Benchmark::path_for(&source.path);
-    let benchmark = beside.is_file().then(|| Benchmark::load(&beside)).transpose()?;
+    let path = args.subject.feed.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
+    let benchmark = path.map(|path| Benchmark::load(&path)).transpose()?;
     let catalog = Catalog::load().fed_by(benchmark.as_ref());
     let hypotheses = catalog
         .suggest_until(&source.text, args.kernel.as_deref(), &context.cancel)
         .map_err(|_| CliError::Cancelled)?;
+    let told = with_forecasts(context, args, &source, &catalog, hypotheses)?;
     if context.json() {
         return context.print_json(&Answer {
+            device: &args.subject.device,
             provider: provider.name(),
             rule_based: provider.is_rule_based(),
-            hypotheses: &hypotheses,
+            hypotheses: &told,
         });
     }
-    context.print(&text(args, &hypotheses))
+    context.print(&text(args, &told))
 }
 
-fn text(args: &SuggestArgs, hypotheses: &[Hypothesis]) -> String {
-    if hypotheses.is_empty() {
+/// The hypotheses in the order of what they gain by forecast. Where the file has none, the catalog's order stands, and the
+/// reason is told.
+fn with_forecasts(
+    context: &Context,
+    args: &SuggestArgs,
+    source: &Source,
+    catalog: &Catalog,
+    hypotheses: Vec<Hypothesis>,
+) -> Result<Vec<Told>, CliError> {
+    let outlooks = match forecasts(context, args, source, catalog, &hypotheses) {
+        Ok(outlooks) => outlooks,
+        Err(CliError::Cancelled) => return Err(CliError::Cancelled),
+        Err(error) => {
+            eprintln!("note: in the catalog's order, since there is no forecast: {error}");
+            vec![None; hypotheses.len()]
+        }
+    };
+    let mut told: Vec<Told> =
+        hypotheses.into_iter().zip(outlooks).map(|(hypothesis, forecast)| Told { hypothesis, forecast }).collect();
+    if told.iter().any(|told| told.forecast.is_some()) {
+        // Sorting is stable: what is equal stays in the catalog's order.
+        told.sort_by(|a, b| b.percent().total_cmp(&a.percent()));
+        let kernels: Vec<String> = told.iter().map(|told| told.hypothesis.kernel.clone()).collect();
+        told.sort_by_key(|told| kernels.iter().position(|kernel| *kernel == told.hypothesis.kernel));
+    }
+    Ok(told)
+}
+
+fn forecasts(
+    context: &Context,
+    args: &SuggestArgs,
+    source: &Source,
+    catalog: &Catalog,
+    hypotheses: &[Hypothesis],
+) -> Result<Vec<Option<Outlook>>, CliError> {
+    let without = || vec![None; hypotheses.len()];
+    if hypotheses.is_empty() || args.subject.device == CPU {
+        return Ok(without());
+    }
+    let subject = Subject::open(context, source, &args.subject, args.kernel.as_deref())?;
+    if subject.workbench.basis().is_none() {
+        return Ok(without());
+    }
+    let progress = Progress::new(context);
+    progress.say("checking and forecasting what is worth trying");
+    let outlooks = outlook::of_all(&subject.workbench, catalog, hypotheses, &context.cancel);
+    progress.end();
+    Ok(outlooks?)
+}
+
+/// What a hypothesis gains by forecast, and what it cures.
+fn outlook_lines(outlook: &Outlook) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (Some(ratio), Some(basis)) = (outlook.ratio, &outlook.basis) {
+        let values: Vec<String> =
+            outlook.settings.iter().map(|setting| format!("{} {}", setting.name, setting.value)).collect();
+        let with = if values.is_empty() { String::new() } else { format!(" (with {})", values.join(", ")) };
+        let verdict = outlook.verdict.map_or_else(String::new, |verdict| format!("{verdict}: "));
+        lines.push(format!("{verdict}{}{with}", basis.claim(ratio)));
+    }
+    lines.extend(outlook.failure.iter().map(|why| format!("does not work here: {why}")));
+    lines.extend(outlook.cures.iter().map(|cure| {
+        let symptom = match (cure.symptom.as_str(), cure.left.as_str()) {
+            ("", _) => String::new(),
+            (symptom, "") => format!("{symptom} gone, "),
+            (symptom, left) => format!("{symptom} -> {left}, "),
+        };
+        let (before, after) = (figures::time(cure.before_us * 1e3), figures::time(cure.after_us * 1e3));
+        format!("line {}: {symptom}{before} -> {after}", cure.line)
+    }));
+    lines
+}
+
+fn text(args: &SuggestArgs, told: &[Told]) -> String {
+    if told.is_empty() {
         return format!("{}: the rule-based catalog finds nothing to try here\n", args.file.display());
     }
     let mut out = String::new();
     let mut kernel = "";
-    for hypothesis in hypotheses {
+    for Told { hypothesis, forecast } in told {
         if hypothesis.kernel != kernel {
             kernel = &hypothesis.kernel;
             out.push_str(&format!("{kernel} (rule-based)\n"));
         }
         let GainRange { min_percent, max_percent } = hypothesis.gain;
         out.push_str(&figures::wrapped(&format!("  line {}: {}\n", hypothesis.line, hypothesis.title), INDENT));
+        for text in forecast.iter().flat_map(outlook_lines) {
+            out.push_str(&figures::wrapped(&format!("{:INDENT$}{text}", ""), INDENT));
+        }
         for text in [
             format!(
                 "expected {min_percent:+.0}% to {max_percent:+.0}% on MI300, innovation {}/100",

@@ -110,7 +110,7 @@ impl Workbench {
         let (right, version) = std::thread::scope(|scope| {
             let version = scope.spawn(|| self.version(forecaster, source, ShapeChoice::Shown, cancel));
             let right = self.build_for_cpu(source, cancel).and_then(|build| {
-                self.is_right(&build, ShapeChoice::Shown, cancel)?;
+                self.looks_right(&build, cancel)?;
                 Ok(build)
             });
             (right, version.join())
@@ -122,7 +122,7 @@ impl Workbench {
         Ok(Build { version: Some(version), ..build })
     }
 
-    /// What a report of times says of a forecast version.
+    /// What a report of times says of a forecast version, once it was checked at all those shapes.
     pub(super) fn forecast_times(
         &self,
         forecaster: &Forecaster,
@@ -130,6 +130,7 @@ impl Workbench {
         sampling: &Sampling,
         cancel: &Cancel,
     ) -> Result<TimeReport, LabError> {
+        self.is_right(build, sampling.shapes, cancel)?;
         let shapes = self.forecasts(forecaster, version_of(build)?, sampling.shapes, cancel)?;
         let entry = self.entry();
         let kernels = shapes.iter().flat_map(|shape| match (&entry, &shape.shape) {
@@ -227,14 +228,31 @@ impl Workbench {
         Ok(found)
     }
 
+    /// Whether a version is right at the smallest shape that stages may see: candidates are many, and all shapes are run
+    /// before one is called right or the winner.
+    fn looks_right(&self, build: &Build, cancel: &Cancel) -> Result<(), LabError> {
+        let Feed::Benchmark(benchmark) = &self.feed else { return self.is_right(build, ShapeChoice::Shown, cancel) };
+        let size = |shape: &usize| benchmark.shapes[*shape].values.iter().fold(1.0, |size, value| size * *value as f64);
+        let shown = benchmark.chosen(ShapeChoice::Shown).into_iter();
+        let smallest = shown.min_by(|one, other| size(one).total_cmp(&size(other)));
+        self.is_right_at(benchmark, build, smallest.as_slice(), cancel)
+    }
+
+    fn is_right_at(
+        &self,
+        benchmark: &Benchmark,
+        build: &Build,
+        shapes: &[usize],
+        cancel: &Cancel,
+    ) -> Result<(), LabError> {
+        let check = |bench: Bench<'_>| bench.check_at(&build.source, shapes, cancel);
+        self.guarded(&[build], cancel, |barriers| self.bench(benchmark, barriers, check)).map(Guarded::value)
+    }
+
     /// Whether a version is right, on the CPU.
     fn is_right(&self, build: &Build, shapes: ShapeChoice, cancel: &Cancel) -> Result<(), LabError> {
         match &self.feed {
-            Feed::Benchmark(benchmark) if benchmark.chosen(shapes).is_empty() => Ok(()),
-            Feed::Benchmark(benchmark) => {
-                let check = |bench: Bench<'_>| bench.check(&build.source, shapes, cancel);
-                self.guarded(&[build], cancel, |barriers| self.bench(benchmark, barriers, check)).map(Guarded::value)
-            }
+            Feed::Benchmark(benchmark) => self.is_right_at(benchmark, build, &benchmark.chosen(shapes), cancel),
             Feed::Program(arguments) => self.prints_the_same(arguments, build, cancel),
         }
     }

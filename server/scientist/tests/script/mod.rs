@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use lab::forecast::Basis;
 use lab::workbench::{Sampling, ShapeChoice};
 use lab::{
     Cancel, Comparison, Failure, Figure, KernelTiming, LabError, ShapeComparison, SpeedRatio, TimeReport, Verdict,
@@ -69,6 +70,8 @@ pub struct World {
     pub disturb: bool,
     /// Whether a comparison reports held-out shapes that nobody asked for.
     pub leaks: bool,
+    /// Times are forecast, not measured.
+    pub forecasts: bool,
     /// Asked at every call: its kind and its number.
     pub interfere: Mutex<Option<Interfere>>,
     pub calls: Mutex<Vec<String>>,
@@ -93,6 +96,7 @@ impl World {
             luck: HashMap::new(),
             disturb: true,
             leaks: false,
+            forecasts: false,
             interfere: Mutex::new(None),
             calls: Mutex::default(),
             briefs: Mutex::default(),
@@ -189,6 +193,19 @@ fn figure(median_ns: f64) -> Figure {
     Figure { median_ns, low_ns: median_ns * 0.99, high_ns: median_ns * 1.01, samples: vec![median_ns; 3] }
 }
 
+/// What scripted forecasts rest on.
+fn basis() -> Basis {
+    Basis {
+        device: "scripted".into(),
+        title: "SCRIPT".into(),
+        model: "1".into(),
+        table: "t".into(),
+        validated_on: "H200".into(),
+        of_this_device: false,
+        odds: None,
+    }
+}
+
 fn verdict(speed: &SpeedRatio) -> Verdict {
     match speed {
         SpeedRatio { low, .. } if *low > 1.01 => Verdict::Faster,
@@ -226,6 +243,10 @@ impl Evaluator for World {
 
     fn builds_disturb_timing(&self) -> bool {
         self.disturb
+    }
+
+    fn forecasts(&self) -> bool {
+        self.forecasts
     }
 
     fn build(&self, text: &str, _: &Cancel) -> Result<String, LabError> {
@@ -297,7 +318,7 @@ impl Evaluator for World {
             verdict: verdict(&speed),
             shapes,
             speed,
-            forecast: None,
+            forecast: self.forecasts.then(basis),
         })
     }
 
