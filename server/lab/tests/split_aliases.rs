@@ -19,6 +19,9 @@ use lab::{Cancel, Source};
 /// Kernels in one program.
 const TOGETHER: u64 = 24;
 
+/// Kernels that the suite makes besides the known ones: each takes about a second of a processor to build both ways.
+const IN_SUITE: u64 = 9;
+
 /// Kernels that were split wrongly once.
 const KNOWN: [u64; 3] = [93, 10_171, 78];
 
@@ -28,7 +31,7 @@ fn kernels_with_many_names_do_the_same_split_and_on_fibers() {
     let asked = std::env::var("SPLIT_SEEDS").ok();
     let seeds: Vec<u64> = match asked.as_deref().and_then(|range| range.split_once("..")) {
         Some((from, to)) => (from.parse().unwrap()..to.parse().unwrap()).collect(),
-        None => (0..TOGETHER).chain(KNOWN).collect(),
+        None => (0..IN_SUITE).chain(KNOWN).collect(),
     };
     let (mut split, mut refused, mut wrong) = (0, BTreeMap::<String, u32>::new(), Vec::new());
     for seeds in seeds.chunks(TOGETHER as usize + KNOWN.len()) {

@@ -50,7 +50,7 @@ const WARNINGS: [&str; 6] = [
 
 /// How programs are built for a sanitizer: lines and columns can be found again, and what stands in the source is not
 /// merged or moved further than that needs. Speed comes after.
-const LOCATED: [&str; 8] = [
+const LOCATED: [&str; 6] = [
     "-O1",
     "-gline-tables-only",
     "-fno-optimize-sibling-calls",
@@ -58,9 +58,6 @@ const LOCATED: [&str; 8] = [
     "-fno-slp-vectorize",
     // The functions that instrumented code calls are the runtime's own.
     "-fno-sanitize-link-runtime",
-    // Where the section of `__shared__` variables begins and ends, for the runtime's header.
-    "-Wl,--defsym=ks_shared_begin=ADDR(.ks_shared)",
-    "-Wl,--defsym=ks_shared_end=ADDR(.ks_shared)+SIZEOF(.ks_shared)",
 ];
 
 /// Clang's instrumentation for AddressSanitizer, all of it as calls, with the shadow reached through calls too.
