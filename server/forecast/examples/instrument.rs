@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     };
     let done = std::fs::read_to_string(input).map_err(|error| error.to_string()).and_then(|text| {
         let mut code = forecast::code::Code::default();
-        let text = forecast::ir::instrument(&text, &mut code).map_err(|error| error.to_string())?;
+        let text = forecast::ir::instrument(&text, None, &mut code).map_err(|error| error.to_string())?;
         println!("{code:#?}");
         std::fs::write(output, text).map_err(|error| error.to_string())
     });

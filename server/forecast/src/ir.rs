@@ -16,6 +16,8 @@ mod module;
 mod order;
 mod types;
 
+use std::path::Path;
+
 use crate::code::Code;
 
 /// Why a program cannot be traced.
@@ -46,9 +48,10 @@ pub enum IrError {
 /// program's other units, and returns LLVM's text for the compiler; it refers to the tracing runtime's `ks_trace_cursor` and
 /// `ks_trace_limit`.
 ///
-/// Lines are those of the file that the unit is named after; what was inlined from another one has the line of the call.
-pub fn instrument(text: &str, code: &mut Code) -> Result<String, IrError> {
-    assemble::assemble(&module::Module::read(text)?, code)
+/// Lines are those of the file `main`, or else of that which the unit is named after; what was inlined from another one has
+/// the line of the call.
+pub fn instrument(text: &str, main: Option<&Path>, code: &mut Code) -> Result<String, IrError> {
+    assemble::assemble(&module::Module::read(text, main)?, code)
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ int main() {
 fn trace(text: &str, target: Target) -> Result<(Code, Vec<Launch>), LabError> {
     let options = WorkbenchOptions {
         cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+        device: "cpu".into(),
         benchmark: None,
         program_args: None,
         kernel: None,

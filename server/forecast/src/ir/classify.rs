@@ -304,6 +304,7 @@ fn hook(name: &str, call: &Call<'_>) -> Vec<Piece> {
             let kind = OpKind::Atomic { bytes, returns: false, float: false, compares: false, same_value: false };
             vec![access(kind, call.operand(0).unwrap_or_default(), 0)]
         }
+        "printf" => named("printf", 1),
         "barrier" | "barrier_count" => op(OpKind::Barrier),
         "wave_barrier" | "vote" => op(OpKind::Vote),
         "exchange" | "gather" | "gathered" => op(OpKind::Shuffle),

@@ -2,21 +2,23 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::Path;
 
 /// The module's numbered metadata, by number.
 pub(super) struct Lines<'a> {
     nodes: HashMap<u32, &'a str>,
-    /// The number of the main file's DIFile.
+    /// The main file's path.
     main: Option<String>,
     known: RefCell<HashMap<u32, u32>>,
 }
 
 impl<'a> Lines<'a> {
     /// `nodes`: the text after `!7 = `.
-    pub fn new(nodes: HashMap<u32, &'a str>) -> Self {
+    pub fn new(nodes: HashMap<u32, &'a str>, main: Option<&Path>) -> Self {
         let mut lines = Self { nodes, main: None, known: RefCell::default() };
         let unit = lines.nodes.values().find(|node| node.contains("DICompileUnit("));
-        lines.main = unit.and_then(|unit| lines.file(field(unit, "file")?));
+        let of_unit = || unit.and_then(|unit| lines.file(field(unit, "file")?));
+        lines.main = main.map(|main| main.display().to_string()).or_else(of_unit);
         lines
     }
 

@@ -1,6 +1,7 @@
 //! The parts of a module: functions, variables, metadata.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use super::IrError;
 use super::lines::Lines;
@@ -55,7 +56,7 @@ pub(super) enum Memory {
 }
 
 impl<'a> Module<'a> {
-    pub fn read(text: &'a str) -> Result<Self, IrError> {
+    pub fn read(text: &'a str, main: Option<&Path>) -> Result<Self, IrError> {
         let lines: Vec<&str> = text.lines().collect();
         let (mut functions, mut variables, mut nodes) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut annotated = HashSet::new();
@@ -90,7 +91,7 @@ impl<'a> Module<'a> {
             }
         }
         let by_name = functions.iter().enumerate().map(|(number, function)| (function.name, number)).collect();
-        Ok(Self { text, lines, functions, by_name, variables, debug: Lines::new(nodes) })
+        Ok(Self { text, lines, functions, by_name, variables, debug: Lines::new(nodes, main) })
     }
 
     /// The text from one line to the end of another.

@@ -5,7 +5,7 @@ const HEAD: &str = "declare i32 @ks_trace_thread_x()\n@s = internal global [8 x 
 
 fn code_of(text: &str) -> (String, Code) {
     let mut code = Code::default();
-    let text = instrument(&format!("{HEAD}{text}"), &mut code).unwrap();
+    let text = instrument(&format!("{HEAD}{text}"), None, &mut code).unwrap();
     (text, code)
 }
 

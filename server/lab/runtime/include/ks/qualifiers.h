@@ -79,12 +79,7 @@
 // A name with a dot: clang leaves variables in sections whose names are identifiers without redzones.
 #define __shared__ static __attribute__((section(".ks_shared"), used))
 #else
-#ifdef KS_TRACE
 #define __shared__ static __attribute__((section("ks_shared"), used))
-#else
-// A section whose name is no C identifier: in others, clang leaves no room for redzones.
-#define __shared__ static __attribute__((section(".ks_shared"), used))
-#endif
 #endif
 #else
 // Whole cache lines: where the arrays lie in a thread's storage differs from process to process, and vectors that cross lines
@@ -97,6 +92,8 @@
 // is valid in both places: a specifier here, an ignored attribute there. Only an optimisation hint is lost.
 #define __noinline__ inline
 #define __align__(bytes) __attribute__((aligned(bytes)))
+
+#include <ks/trace.h>
 
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 #define HIP_SYMBOL(symbol) symbol

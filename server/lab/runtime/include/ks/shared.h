@@ -10,15 +10,7 @@ struct DynamicSharedPointer {
     template <class T> KS_INLINE operator T *() const { return reinterpret_cast<T *>(ks_dynamic_shared); }
 };
 
-#ifdef KS_SANITIZE
-// Ends of the section that `__shared__` names, given by the linker (see the flags of sanitized builds).
-extern "C" __attribute__((visibility("hidden"))) char ks_shared_begin[], ks_shared_end[];
-extern "C" void ks_register_shared(char *begin, char *end);
-/// There is such a section even where no kernel has shared memory.
-static char shared_marker __attribute__((section(".ks_shared"), used));
-__attribute__((constructor(102))) static void register_shared() { ks_register_shared(ks_shared_begin, ks_shared_end); }
-#endif
-#ifdef KS_TRACE
+#if defined(KS_SANITIZE) || defined(KS_TRACE)
 // Ends of the section that `__shared__` names. The linker knows them where there is one, and under these names where they are
 // identifiers; else the flags of the build give them.
 #ifdef KS_SANITIZE

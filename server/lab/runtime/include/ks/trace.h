@@ -8,6 +8,9 @@
 
 #ifdef KS_TRACE
 
+// An optimiser for AMD's devices makes OpenCL's printf of calls of this name, on the host too.
+extern "C" int printf(const char *__restrict format, ...) __asm__("ks_trace_printf");
+
 /// The same for a work-item from its first line to its last.
 #define KS_TRACE_CONSTANT __attribute__((const, nothrow))
 /// An exchange of values orders no memory, and is not moved into or out of branches.

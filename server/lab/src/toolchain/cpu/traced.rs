@@ -42,7 +42,8 @@ impl Build<'_> {
             self.optimise(work, target, &unit, &optimised)?;
             let path = work.path().join(&optimised);
             let text = fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
-            let text = ir::instrument(&text, &mut code).map_err(|error| self.cannot_be_traced(&error))?;
+            let main = self.sources.others.get(number).unwrap_or(&self.sources.main);
+            let text = ir::instrument(&text, Some(main), &mut code).map_err(|error| self.cannot_be_traced(&error))?;
             let name = format!("instrumented-{number}.ll");
             let path = work.path().join(&name);
             fs::write(&path, text).map_err(LabError::io("writing", path))?;
