@@ -28,6 +28,7 @@ fn main() -> Result<(), LabError> {
     let text = std::fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
     let source = Source::new(path, text);
     let options = WorkbenchOptions {
+        device: "cpu".into(),
         cache: cache.into(),
         benchmark: None,
         program_args: (!arguments.program.is_empty()).then_some(arguments.program),
