@@ -67,6 +67,7 @@ impl Desk {
 
 fn open(folder: &Path, text: &str) -> Workbench {
     let options = WorkbenchOptions {
+        device: "cpu".into(),
         cache: std::env::temp_dir().join(format!("ks-lab-tests-{}", env!("CARGO_PKG_VERSION"))),
         benchmark: None,
         program_args: None,
