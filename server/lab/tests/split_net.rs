@@ -72,7 +72,7 @@ fn open(folder: &Path, text: &str) -> Workbench {
         benchmark: None,
         program_args: None,
         kernel: None,
-        timeout: Duration::from_secs(20),
+        timeout: Duration::from_secs(60),
         memory_bytes: 4 << 30,
     };
     Workbench::open(&Source::new(folder.join("turn.hip"), text), options, &Cancel::new()).unwrap()

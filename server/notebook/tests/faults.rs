@@ -100,7 +100,7 @@ fn a_lock_that_is_held_too_long_is_an_error_in_bounded_time() {
     let run = notebook::RunId(1);
     let error = waiting.record_step(run, "a", &serde_json::Value::Null, &Default::default()).unwrap_err();
     assert!(matches!(error, NotebookError::Locked { .. }), "{error:?}");
-    assert!(began.elapsed() < Duration::from_secs(3));
+    assert!(began.elapsed() < Duration::from_secs(20));
     raw.execute_batch("ROLLBACK").unwrap();
     start(&waiting, FILE);
 }
