@@ -108,8 +108,14 @@ fn what_cannot_be_traced_is_named_and_not_guessed() {
 
 #[test]
 fn an_evolution_by_forecast_names_the_lines_that_it_cured() {
-    let run = folder();
-    let done = on_default(&run, &["evolve", "turn.hip", "--generations", "2", "--seed", "1", "--out", "best.hip"]);
+    // The columns of its tile lie in one bank.
+    let run = Run::in_folder();
+    run.file("transpose.hip", std::fs::read(program::repository().join("demo/transpose.hip")).unwrap());
+    let bench = std::fs::read_to_string(program::repository().join("demo/transpose.bench.toml")).unwrap();
+    let (head, _) = bench.split_once("[[shape]]").unwrap();
+    let shapes = "[[shape]]\nrows = 2048\ncols = 2048\n\n[[shape]]\nrows = 1500\ncols = 2048\nheld_out = true\n";
+    run.file("transpose.bench.toml", format!("{head}{shapes}"));
+    let done = on_default(&run, &["evolve", "transpose.hip", "--generations", "1", "--seed", "1", "--out", "best.hip"]);
     assert_eq!(done.status, 0, "{done:?}");
     assert!(!done.stdout.contains("measured"), "{}", done.stdout);
     assert!(done.stdout.contains("A forecast, not a measurement: forecast "), "{}", done.stdout);
@@ -119,6 +125,6 @@ fn an_evolution_by_forecast_names_the_lines_that_it_cured() {
         done.stdout
     );
     assert!(done.stdout.contains("Lines that were cured (forecast for MI300X)"), "{}", done.stdout);
-    let page = on_default(&run, &["report", "turn.hip"]);
+    let page = on_default(&run, &["report", "transpose.hip"]);
     assert!(page.stdout.contains("Forecast speedup") && page.stdout.contains("not measurements"), "{}", page.stderr);
 }

@@ -185,7 +185,13 @@ fn forecast_table(kernel: &KernelHistory) -> String {
     }
     let heading = ["when (UTC)", "for", "shape", "forecast", "speed", "code", "hypothesis"];
     let mut rows = vec![heading.map(String::from).to_vec()];
-    rows.extend(kernel.forecasts.iter().map(|row| {
+    // Every comparison has its baseline's forecast again, which is the same each time.
+    let mut seen = BTreeSet::new();
+    let told = kernel.forecasts.iter().filter(|row| {
+        let version = (&row.device, &row.shape, &row.fingerprint, row.ns.to_bits(), &row.table, &row.model);
+        row.ratio.is_some() || seen.insert(version)
+    });
+    rows.extend(told.map(|row| {
         vec![
             super::report::moment::utc(row.at_ms),
             row.device.clone(),
