@@ -105,13 +105,20 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
         budget: BUDGET,
     };
     let outcome = replay.run();
-    let seconds = outcome.cycles / *device.units.clock_hz + *device.start.launch_seconds;
+    let seconds = outcome.cycles / clock(device, outcome.dense) + *device.start.launch_seconds;
     let busy: Vec<(Resource, f64)> = RESOURCES.into_iter().zip(outcome.busy).collect();
     let most = busy.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
     let bound = most.filter(|(_, share)| *share >= 0.6).map(|(resource, _)| resource);
     let memory_bytes = traffic.read_bytes + traffic.written_bytes;
     let lines = account::by_line(code, &sites, &works, &traffic, &outcome, &program.lines, device.wave);
     Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, lines, traffic, motions, outcome })
+}
+
+/// The clock in Hz while matrix cores are busy for that share of the time.
+fn clock(device: &Device, dense: f64) -> f64 {
+    let clock = *device.units.clock_hz;
+    let slowed = device.units.matrix_clock_hz.as_ref().map_or(clock, |slowed| **slowed);
+    1.0 / ((1.0 - dense) / clock + dense / slowed)
 }
 
 /// Bytes of shared memory that the traced blocks touched: at least so many a block has.
@@ -138,9 +145,10 @@ fn occupancy(device: &Device, launch: &Launch, statics: Statics, lds: u32, grid:
     let per_partition = (*units.registers as u64 / registers).max(1);
     let by_registers = per_partition * *units.partitions as u64 / waves;
     let lds = u64::from(lds);
+    let blocks = units.single_wave_blocks.as_ref().filter(|_| waves == 1).unwrap_or(&units.blocks);
     let mut limits = vec![
         (*units.waves as u64 / waves, Limit::Waves),
-        (*units.blocks as u64, Limit::Blocks),
+        (**blocks as u64, Limit::Blocks),
         (by_registers, Limit::Registers),
         (grid.div_ceil(*units.count as u64), Limit::Grid),
     ];

@@ -96,6 +96,8 @@ pub struct Outcome {
     pub cycles: f64,
     /// Share of that time that each of [`RESOURCES`] was busy.
     pub busy: [f64; RESOURCES.len()],
+    /// Share of that time that matrix cores were busy with what takes most power.
+    pub dense: f64,
     /// What was spent on each of [`Program::lines`].
     pub lines: Vec<LineCost>,
     /// Sectors asked of the first-level cache by loads, and those that it had.
@@ -195,9 +197,48 @@ impl Server {
 
 #[derive(Clone, Copy, Default)]
 struct Partition {
-    issue: Server,
+    /// By the place of [`kind_index`].
+    issue: [Server; KINDS],
     pipes: [Server; 6],
     scalar: Server,
+    /// Cycles of matrix instructions that leave the vector pipe to others: those that take most power.
+    dense: f64,
+}
+
+impl Partition {
+    fn issued(&self) -> f64 {
+        self.issue.iter().map(|kind| kind.free).fold(0.0, f64::max)
+    }
+}
+
+/// Kinds of instructions that leave at once from different waves, where a device can.
+const KINDS: usize = 5;
+
+/// Which of a partition's issue slots an operation takes: there is one, or one for each kind.
+fn kind_index(device: &Device, work: Work, shared: bool) -> usize {
+    if !device.issue.kinds_together {
+        return 0;
+    }
+    match work {
+        Work::Free | Work::Compute { .. } => 0,
+        Work::Scalar { .. } | Work::Access { scalar: true, .. } => 1,
+        Work::Access { .. } if !shared => 2,
+        Work::Access { .. } | Work::Shuffle => 3,
+        Work::Barrier | Work::Branch => 4,
+    }
+}
+
+/// The place of the matrix cores among a partition's pipes.
+const MATRIX: usize = 5;
+/// Of AMD's units, two of which share one: 16 KiB (CDNA 3 white paper).
+const SCALAR_CACHE_BYTES: usize = 16384;
+
+/// What of an instruction an operation is: half of one where two go together.
+fn part_of_instruction(work: Work) -> f64 {
+    match work {
+        Work::Compute { instructions, .. } => f64::from(instructions).min(1.0),
+        _ => 1.0,
+    }
 }
 
 fn pipe_index(pipe: Pipe) -> usize {
@@ -207,7 +248,7 @@ fn pipe_index(pipe: Pipe) -> usize {
         Pipe::Special => 2,
         Pipe::Fp64 => 3,
         Pipe::Fp16 => 4,
-        Pipe::Matrix => 5,
+        Pipe::Matrix => MATRIX,
     }
 }
 
@@ -233,6 +274,9 @@ struct Machine<'a> {
     numbers: Vec<u64>,
     partitions: Vec<Partition>,
     lds: Server,
+    /// The ways of pairs of partitions to it, where they have their own.
+    ports: [Server; 2],
+    scalar_cache: Lines,
     l1: Server,
     unit_read: Server,
     unit_write: Server,
@@ -353,6 +397,8 @@ impl<'a> Machine<'a> {
             numbers: replay.works.iter().map(|work| work.number).collect(),
             partitions: vec![Partition::default(); *device.units.partitions as usize],
             lds: Server::default(),
+            ports: [Server::default(); 2],
+            scalar_cache: Lines::new(SCALAR_CACHE_BYTES / *device.l1.line_bytes as usize),
             l1: Server::default(),
             unit_read: Server::default(),
             unit_write: Server::default(),
@@ -385,7 +431,7 @@ impl<'a> Machine<'a> {
     }
 
     fn now(&self) -> f64 {
-        self.partitions.iter().map(|partition| partition.issue.free).fold(self.ended, f64::max)
+        self.partitions.iter().map(Partition::issued).fold(self.ended, f64::max)
     }
 
     fn drained(&self) -> f64 {
@@ -511,14 +557,20 @@ impl<'a> Machine<'a> {
             let lanes = f64::from(step.lanes);
             let access = step.access;
             let block_id = step.block;
-            let issue = self.issue(wave, op, due, needed, producer, lanes);
+            let shared = match op.work {
+                Work::Access { number, .. } => {
+                    work.accesses.get((access + number) as usize).is_some_and(|access| access.space == Space::Shared)
+                }
+                _ => false,
+            };
+            let issue = self.issue(wave, op, shared, due, needed, producer, lanes);
             if op.work == Work::Barrier {
                 self.arrive(wave, issue, op.line);
                 return;
             }
-            if let Work::Access { number, kind, returns, float, sums } = op.work {
+            if let Work::Access { number, kind, returns, float, sums, scalar } = op.work {
                 let site = replay.sites.first(block_id) + number;
-                let ready = self.access(wave, site, access + number, kind, (returns, float, sums), issue);
+                let ready = self.access(wave, site, access + number, kind, (returns, float, sums, scalar), issue);
                 let state = &mut self.waves[wave];
                 if op.value != u32::MAX {
                     state.ready[op.value as usize] = (ready - state.origin) as f32;
@@ -527,7 +579,7 @@ impl<'a> Machine<'a> {
             }
             let state = &mut self.waves[wave];
             state.op += 1;
-            time = issue + *replay.device.issue.wave_cycles;
+            time = issue + *replay.device.issue.wave_cycles * part_of_instruction(op.work);
             if op.work == Work::Branch {
                 time += f64::from(op.latency);
             }
@@ -535,34 +587,58 @@ impl<'a> Machine<'a> {
     }
 
     /// Issues a computation, or the issue slot of an access. Returns when.
-    fn issue(&mut self, wave: usize, op: &PlannedOp, due: f64, needed: f64, producer: Option<u32>, lanes: f64) -> f64 {
+    #[allow(clippy::too_many_arguments, reason = "what one step of the loop found out")]
+    fn issue(
+        &mut self,
+        wave: usize,
+        op: &PlannedOp,
+        shared: bool,
+        due: f64,
+        needed: f64,
+        producer: Option<u32>,
+        lanes: f64,
+    ) -> f64 {
         let device = self.replay.device;
         let slot = *device.issue.cycles;
         let state = &mut self.waves[wave];
         let partition = &mut self.partitions[state.partition];
+        let kind = kind_index(device, op.work, shared);
         let mut latency = f64::from(op.latency);
         let (begin, instructions) = match op.work {
-            Work::Compute { pipe, cycles, instructions } => {
-                let server = &mut partition.pipes[pipe_index(pipe)];
-                let begin = due.max(server.free).max(partition.issue.free);
-                server.take(begin, f64::from(cycles));
+            Work::Compute { pipe, cycles, instructions, alone } => {
+                let index = pipe_index(pipe);
+                let mut free = partition.pipes[index].free.max(partition.issue[kind].free);
+                if device.issue.one_vector_pipe && (pipe != Pipe::Matrix || alone) {
+                    free = partition.pipes[..MATRIX].iter().map(|pipe| pipe.free).fold(free, f64::max);
+                }
+                if device.issue.one_vector_pipe && alone {
+                    let vector = &mut partition.pipes[pipe_index(Pipe::Fp)];
+                    vector.free = vector.free.max(due.max(free) + f64::from(cycles));
+                }
+                if pipe == Pipe::Matrix && !alone {
+                    partition.dense += f64::from(cycles);
+                }
+                let begin = partition.pipes[index].take(due.max(free), f64::from(cycles));
                 let count = f64::from(instructions);
-                partition.issue.take(begin, slot * count);
+                partition.issue[kind].take(begin, slot * count);
                 latency = latency.max(f64::from(cycles));
                 (begin, count)
             }
             Work::Scalar { instructions } => {
                 let count = f64::from(instructions);
-                (partition.scalar.take(due, count), count)
+                // Its own slot among those of all kinds, where there are such.
+                let each = if device.issue.kinds_together { slot } else { 1.0 };
+                (partition.scalar.take(due, count * each), count)
             }
+            Work::Access { scalar: true, .. } if device.issue.kinds_together => (partition.scalar.take(due, slot), 1.0),
             Work::Shuffle => {
-                let begin = partition.issue.take(due, slot);
+                let begin = partition.issue[kind].take(due, slot);
                 let pipe = if device.l1.one_pipe_with_lds { &mut self.l1 } else { &mut self.lds };
                 let at = pipe.take(begin, *device.issue.shuffle_cycles);
                 latency += at - begin;
                 (begin, 1.0)
             }
-            _ => (partition.issue.take(due, slot), 1.0),
+            _ => (partition.issue[kind].take(due, slot), 1.0),
         };
         if op.value != u32::MAX && !matches!(op.work, Work::Access { .. }) {
             state.ready[op.value as usize] = (begin + latency - state.origin) as f32;
@@ -640,7 +716,7 @@ impl<'a> Machine<'a> {
         site: u32,
         place: u32,
         kind: SiteKind,
-        (returns, float, sums): (bool, bool, bool),
+        (returns, float, sums, scalar): (bool, bool, bool, bool),
         time: f64,
     ) -> f64 {
         let replay = self.replay;
@@ -650,7 +726,10 @@ impl<'a> Machine<'a> {
             return time;
         }
         match access.space {
-            Space::Shared => self.shared(access, kind, float, time),
+            Space::Shared => self.shared(wave, access, kind, float, time),
+            Space::Global | Space::Constant if scalar && access.sectors <= 1 && access.passes <= 1 => {
+                self.scalar_load(wave, site, access, time)
+            }
             Space::Constant => {
                 let constant = &replay.device.l1;
                 let cycles = f64::from(access.passes.saturating_sub(1)) * *constant.constant_cycles;
@@ -665,7 +744,32 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn shared(&mut self, access: Access, kind: SiteKind, float: bool, time: f64) -> f64 {
+    /// A load of one place for the whole wave, by the scalar cache.
+    fn scalar_load(&mut self, wave: usize, site: u32, access: Access, time: f64) -> f64 {
+        let replay = self.replay;
+        let latency = *replay.device.l1.constant_latency;
+        let resident = &self.blocks[self.waves[wave].block];
+        let work = &replay.works[resident.work];
+        let Some(&sector) = work.sectors.get(access.first as usize).filter(|_| access.sectors > 0) else {
+            return time + latency;
+        };
+        let line_shift = replay.movement.geometry.line_shift;
+        let sector = replay.movement.sector(site, sector, resident.number, resident.deltas[site as usize]);
+        let asked = &mut self.outcome.site_l1[site as usize];
+        asked.0 += 1.0;
+        if let Some(arrives) = self.scalar_cache.look(sector, line_shift) {
+            asked.1 += 1.0;
+            return arrives.max(time + latency);
+        }
+        let traffic = replay.traffic.sites[site as usize];
+        let requests = traffic.requests.max(1.0);
+        let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
+        let arrival = self.beyond(1.0, 1.0, past_l2, past_all, site, time);
+        self.scalar_cache.arrive(sector, line_shift, arrival);
+        arrival
+    }
+
+    fn shared(&mut self, wave: usize, access: Access, kind: SiteKind, float: bool, time: f64) -> f64 {
         let device = self.replay.device;
         let lds = &device.lds;
         let (ideal, passes) = (f64::from(access.ideal), f64::from(access.passes));
@@ -679,6 +783,18 @@ impl<'a> Machine<'a> {
         } else {
             (*lds.cycles * ideal + *lds.conflict_cycles * (passes - ideal), *lds.latency)
         };
+        let more = if kind == SiteKind::Store { lds.store_cycles.as_ref().map_or(0.0, |cycles| **cycles) } else { 0.0 };
+        let cycles = cycles + more;
+        if let Some(bytes) = &lds.pair_bytes_per_cycle {
+            // Conflicts keep the banks, not the way of the data.
+            let of_banks = f64::from(*lds.banks as u32 * 4);
+            let port = (*lds.cycles * ideal + more) * of_banks / **bytes;
+            let pair = self.waves[wave].partition * 2 / self.partitions.len();
+            let begin = self.ports[pair % 2].take(time, port);
+            let begin = self.lds.take(begin, cycles);
+            let least = f64::from(device.wave) * 4.0 / **bytes;
+            return begin + latency + port.max(cycles) - least.min(port);
+        }
         let pipe = if device.l1.one_pipe_with_lds { &mut self.l1 } else { &mut self.lds };
         let begin = pipe.take(time, cycles);
         if device.l1.one_pipe_with_lds {
@@ -697,7 +813,12 @@ impl<'a> Machine<'a> {
             // What is wanted of the sectors.
             f64::from(access.ideal) * *l1.sector_bytes * self.rates.l1_byte
         };
-        let cycles = (*l1.access_cycles).max(lines * *l1.line_cycles).max(data);
+        let data = match &l1.eight_byte_bytes_per_cycle {
+            Some(bytes) if access.bytes == 8 => data.max(f64::from(access.lanes) * 8.0 / **bytes),
+            _ => data,
+        };
+        let addresses = if l1.scattered_items_per_cycle.is_some() { f64::from(access.passes) } else { 0.0 };
+        let cycles = (*l1.access_cycles).max(lines * *l1.line_cycles).max(data).max(addresses);
         let block = self.waves[wave].block;
         let resident = &self.blocks[block];
         let number = resident.number;
@@ -822,7 +943,13 @@ impl<'a> Machine<'a> {
         } else {
             (*l1.store_line_cycles, *l1.store_sector_cycles)
         };
-        let cycles = (*l1.access_cycles).max(lines * of_line + sectors * of_sector);
+        // Where pieces of sectors are written, those go out while the next line's tag is looked up.
+        let pieces = l1.store_sector_bytes.as_ref().filter(|_| access.pieces > 0);
+        let cycles = match pieces {
+            Some(_) => (lines * of_line).max(f64::from(access.pieces) * of_sector).max(f64::from(access.passes)),
+            None => lines * of_line + sectors * of_sector,
+        };
+        let cycles = (*l1.access_cycles).max(cycles);
         let at = self.l1.pass(time, cycles);
         let block = self.waves[wave].block;
         self.blocks[block].stored |= access.space == Space::Global;
@@ -842,14 +969,15 @@ impl<'a> Machine<'a> {
             }
             return at;
         }
-        let bytes = sectors * *device.l1.sector_bytes;
+        let whole = sectors * *device.l1.sector_bytes;
+        let bytes = pieces.map_or(whole, |bytes| f64::from(access.pieces) * **bytes);
         let of_line = if partial { *device.l2.partial_write_line_bytes } else { *device.l2.write_line_bytes };
         self.unit_write.pass(at, bytes * self.rates.unit_write);
         self.l2.pass(at, (bytes + lines * of_line) * self.rates.l2_write);
         if device.memory_cache.is_some() {
             self.memory_cache.pass(at, bytes * self.rates.memory_cache);
         }
-        let counted = bytes * self.rates.written_cost;
+        let counted = whole * self.rates.written_cost;
         if counted > 0.0 {
             let cycles = counted * self.rates.dram_write;
             self.dram.pass(at, cycles);
@@ -907,7 +1035,13 @@ impl<'a> Machine<'a> {
         let partitions = self.partitions.len() as f64;
         let of_pipe =
             |pipe: usize| self.partitions.iter().map(|partition| partition.pipes[pipe].busy).sum::<f64>() / partitions;
-        let issue = self.partitions.iter().map(|partition| partition.issue.busy).sum::<f64>() / partitions;
+        let issue = self
+            .partitions
+            .iter()
+            .map(|partition| partition.issue.iter().map(|kind| kind.busy).fold(0.0, f64::max))
+            .sum::<f64>()
+            / partitions;
+        let dense = self.partitions.iter().map(|partition| partition.dense).sum::<f64>() / partitions;
         let scalar = self.partitions.iter().map(|partition| partition.scalar.busy).sum::<f64>() / partitions;
         let hottest = self.hot.values().fold(0.0f64, |most, free| most.max(*free));
         let busy = [
@@ -930,6 +1064,7 @@ impl<'a> Machine<'a> {
         for (share, busy) in self.outcome.busy.iter_mut().zip(busy) {
             *share = (busy / drained).min(1.0);
         }
+        self.outcome.dense = (dense / drained).min(1.0);
         self.outcome.cycles = cycles;
         self.outcome.replayed = replayed;
         self.outcome

@@ -4,6 +4,8 @@
 //! under way. A list scheduler does the same here: of all operations that could come next, the one on the longest way to the
 //! block's end.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::code::{Block, Class, Code, Op, OpKind, Value};
 use crate::device::{Cost, Device, Pipe};
 use crate::sites::{SiteKind, Sites, site_kind};
@@ -58,6 +60,8 @@ pub enum Work {
         cycles: f32,
         /// Instructions.
         instructions: f32,
+        /// Whether its partition computes nothing else meanwhile.
+        alone: bool,
     },
     /// Scalar work: a unit of its own.
     Scalar {
@@ -76,6 +80,8 @@ pub enum Work {
         float: bool,
         /// Atomics: whether equal addresses of a wave become one operation.
         sums: bool,
+        /// Whether all work-items read the same place and there is a scalar unit for that.
+        scalar: bool,
     },
     /// Waits for the block.
     Barrier,
@@ -143,6 +149,14 @@ impl Planner<'_> {
             accesses += u32::from(site_kind(op.kind).is_some());
             ops.push(self.op(op, number, lines)?);
         }
+        if let Some(cost) = self.device.class.get("Float32x2") {
+            for at in pairs(&block.ops).into_iter().flatten() {
+                if let Work::Compute { cycles, instructions, .. } = &mut ops[at].work {
+                    // Half of what the two cost together.
+                    (*cycles, *instructions) = (cost.cycles as f32 / 2.0, cost.instructions as f32 / 2.0);
+                }
+            }
+        }
         let order = self.order(&ops);
         let mut taken: Vec<Option<PlannedOp>> = ops.into_iter().map(Some).collect();
         let ops: Vec<PlannedOp> = order.into_iter().filter_map(|at| taken[at].take()).collect();
@@ -162,16 +176,16 @@ impl Planner<'_> {
         let issue = &self.device.issue;
         let uncosted = |what: String| Uncosted { what, device: self.device.title.clone(), line: op.line };
         let compute = |cost: &Cost| {
-            let work = if op.uniform && issue.scalar_unit && cost.pipe == Pipe::Int {
-                Work::Scalar { instructions: cost.instructions as f32 }
-            } else {
-                Work::Compute { pipe: cost.pipe, cycles: cost.cycles as f32, instructions: cost.instructions as f32 }
-            };
-            (work, cost.latency as f32)
+            let (cycles, instructions) = (cost.cycles as f32, cost.instructions as f32);
+            (Work::Compute { pipe: cost.pipe, cycles, instructions, alone: cost.alone }, cost.latency as f32)
         };
         let class_cost = |class: Class| self.device.cost(class).ok_or_else(|| uncosted(format!("{class:?}")));
         let (work, latency) = match op.kind {
             OpKind::Free | OpKind::Fence => (Work::Free, 0.0),
+            OpKind::Compute(class) if op.uniform && issue.scalar_unit && is_scalar(class) => {
+                let cost = class_cost(class)?;
+                (Work::Scalar { instructions: cost.instructions as f32 }, cost.latency as f32)
+            }
             OpKind::Compute(class) => compute(class_cost(class)?),
             OpKind::Call(name) => {
                 let name = self.code.names.get(name as usize).map_or("", String::as_str);
@@ -183,12 +197,16 @@ impl Planner<'_> {
                     OpKind::Atomic { returns, float, compares, .. } => (returns, float, !float && !compares),
                     _ => (kind == SiteKind::Load, false, false),
                 };
-                (Work::Access { number, kind, returns, float, sums }, 0.0)
+                let scalar = op.uniform && issue.scalar_unit && kind == SiteKind::Load;
+                (Work::Access { number, kind, returns, float, sums, scalar }, 0.0)
             }
             OpKind::Barrier => (Work::Barrier, 0.0),
             OpKind::Shuffle => (Work::Shuffle, *issue.shuffle_latency as f32),
+            // With a scalar unit, a comparison whose result that reads.
+            OpKind::Vote if issue.scalar_unit => compute(class_cost(Class::Compare)?),
             OpKind::Vote => {
-                (Work::Compute { pipe: Pipe::Int, cycles: 1.0, instructions: 1.0 }, *issue.shuffle_latency as f32 / 2.0)
+                let work = Work::Compute { pipe: Pipe::Int, cycles: 1.0, instructions: 1.0, alone: false };
+                (work, *issue.shuffle_latency as f32 / 2.0)
             }
             OpKind::Branch { conditional } => {
                 let latency = if op.uniform { *issue.branch_latency } else { *issue.divergent_branch_latency };
@@ -213,7 +231,7 @@ impl Planner<'_> {
         let count = ops.len();
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); count];
         let mut missing = vec![0u32; count];
-        let made_by: std::collections::HashMap<u32, usize> =
+        let made_by: HashMap<u32, usize> =
             ops.iter().enumerate().filter(|(_, op)| op.value != u32::MAX).map(|(at, op)| (op.value, at)).collect();
         let mut depend = |first: usize, then: usize| {
             before[first].push(then as u32);
@@ -315,6 +333,93 @@ impl Planner<'_> {
         }
         order
     }
+}
+
+/// Whether scalar units have instructions for it: they do not divide, nor know floating point.
+fn is_scalar(class: Class) -> bool {
+    matches!(
+        class,
+        Class::Int32
+            | Class::Int64
+            | Class::Multiply32
+            | Class::Multiply64
+            | Class::Shift32
+            | Class::Shift64
+            | Class::BitCount
+            | Class::Address
+            | Class::Select
+    )
+}
+
+/// Fewest fp32 operations of one line in a block that its compiler pairs up: those of a tile in registers, not of a few chains.
+const TILE: usize = 16;
+
+/// Pairs of fp32 operations that become one instruction where a device has those for two: neighbours of one line and shape that do not
+/// need each other, in a tile in registers (they share an operand, as `a[i] * b[j]` and `a[i] * b[j + 1]`) or on the way to one store.
+fn pairs(ops: &[Op]) -> Vec<[usize; 2]> {
+    let maker: HashMap<Value, usize> =
+        ops.iter().enumerate().filter_map(|(at, op)| op.value.map(|value| (value, at))).collect();
+    let stored = stored_together(ops, &maker);
+    let mut of_line: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (at, op) in ops.iter().enumerate().filter(|(_, op)| op.kind == OpKind::Compute(Class::Float32)) {
+        of_line.entry(op.line).or_default().push(at);
+    }
+    let mut found = Vec::new();
+    let mut lines: Vec<_> = of_line.into_values().collect();
+    lines.sort_unstable();
+    for of_line in lines {
+        let mut left = of_line.as_slice();
+        while let [one, other, rest @ ..] = left {
+            let (first, second) = (&ops[*one], &ops[*other]);
+            let shares = first.uses.iter().any(|value| second.uses.contains(value));
+            let wanted = of_line.len() >= TILE && shares || stored.contains(&(*one, *other));
+            if wanted && first.uses.len() == second.uses.len() && !needs(ops, &maker, *other, *one) {
+                found.push([*one, *other]);
+                left = rest;
+            } else {
+                left = &left[1..];
+            }
+        }
+    }
+    found
+}
+
+/// Whether the operation `at` needs the value of `earlier`, over operations between them.
+fn needs(ops: &[Op], maker: &HashMap<Value, usize>, at: usize, earlier: usize) -> bool {
+    let mut open = vec![at];
+    while let Some(at) = open.pop() {
+        for from in ops[at].uses.iter().filter_map(|value| maker.get(value)) {
+            if *from == earlier {
+                return true;
+            }
+            if *from > earlier && *from < at {
+                open.push(*from);
+            }
+        }
+    }
+    false
+}
+
+/// Neighbouring fp32 operations whose values one store writes.
+fn stored_together(ops: &[Op], maker: &HashMap<Value, usize>) -> HashSet<(usize, usize)> {
+    let mut found = HashSet::new();
+    for (at, _) in ops.iter().enumerate().filter(|(_, op)| matches!(op.kind, OpKind::Store { bytes } if bytes >= 8)) {
+        let mut computed = Vec::new();
+        let mut open = vec![at];
+        while let Some(at) = open.pop() {
+            for from in ops[at].uses.iter().filter_map(|value| maker.get(value)).filter(|from| **from < at) {
+                match ops[*from].kind {
+                    OpKind::Free => open.push(*from),
+                    OpKind::Compute(Class::Float32) => computed.push(*from),
+                    _ => {}
+                }
+            }
+        }
+        computed.sort_unstable();
+        computed.dedup();
+        found.extend(computed.windows(2).map(|pair| (pair[0], pair[1])));
+    }
+    found
 }
 
 fn instructions(work: Work) -> f32 {

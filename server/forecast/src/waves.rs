@@ -55,8 +55,13 @@ pub struct Access {
     /// Lines of the cache.
     pub lines: u16,
     /// Passes that the banks need (those without conflicts in shared memory: `ideal`). Constants: different addresses. Atomics on global
-    /// memory: the most work-items on one address.
+    /// memory: the most work-items on one address. Loads and stores of it, where the device takes scattered work-items few at a time:
+    /// the cycles that their addresses take.
     pub passes: u16,
+    /// Pieces of [`Device::l1`]'s `store_sector_bytes` that a store to global memory touches, where the device has those.
+    pub pieces: u16,
+    /// Bytes of a work-item.
+    pub bytes: u8,
     /// The first work-item's address.
     pub address: u64,
     /// The highest address.
@@ -87,6 +92,12 @@ pub struct Geometry {
     pub line_shift: u32,
     /// Banks of shared memory.
     pub banks: u32,
+    /// For each work-item the group of [`crate::device::LaneGroups`] in loads of 16 bytes, and how many groups there are.
+    pub load16: Option<([u8; 64], u8)>,
+    /// Scattered work-items that are served in a cycle, and the banks that they share.
+    pub scattered: Option<(u32, u32)>,
+    /// Logarithm of the bytes that are written at once, where that is less than a sector.
+    pub piece_shift: Option<u32>,
 }
 
 impl Geometry {
@@ -98,6 +109,20 @@ impl Geometry {
             sector_shift,
             line_shift: (*device.l1.line_bytes as u64).ilog2() - sector_shift,
             banks: *device.lds.banks as u32,
+            load16: device.lds.load16_groups.as_ref().map(|groups| {
+                let mut of = [0; 64];
+                for (group, lanes) in groups.lanes.iter().enumerate() {
+                    for &lane in lanes {
+                        of[usize::from(lane) % 64] = group as u8;
+                    }
+                }
+                (of, groups.lanes.len() as u8)
+            }),
+            scattered: device.l1.scattered_items_per_cycle.as_ref().map(|items| {
+                let banks = device.l1.scattered_banks.as_ref().map_or(1.0, |banks| **banks);
+                (**items as u32, banks as u32)
+            }),
+            piece_shift: device.l1.store_sector_bytes.as_ref().map(|bytes| (**bytes as u64).ilog2()),
         }
     }
 }
@@ -121,8 +146,10 @@ pub fn of_block(code: &Code, launch: &Launch, traced: &TracedBlock, geometry: Ge
 /// What an access does to what it finds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
-    /// Reads or writes.
-    Moves,
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
     /// Adds the same to each address: equal addresses are one.
     Counts,
     /// Any other atomic operation: equal addresses one after another.
@@ -181,7 +208,8 @@ impl Maker<'_> {
             let Some(block) = self.code.blocks.get(earliest as usize) else { continue };
             for op in &block.ops {
                 let (bytes, does) = match op.kind {
-                    OpKind::Load { bytes } | OpKind::Store { bytes } => (bytes, Does::Moves),
+                    OpKind::Load { bytes } => (bytes, Does::Reads),
+                    OpKind::Store { bytes } => (bytes, Does::Writes),
                     OpKind::Atomic { bytes, same_value, float, .. } => {
                         (bytes, if same_value && !float { Does::Counts } else { Does::Updates })
                     }
@@ -222,6 +250,8 @@ impl Maker<'_> {
             ideal: 0,
             lines: 0,
             passes: 0,
+            pieces: 0,
+            bytes: bytes as u8,
             address: addresses.first().copied().unwrap_or_default(),
             last: addresses.iter().copied().max().unwrap_or_default(),
         };
@@ -233,7 +263,12 @@ impl Maker<'_> {
         match kind {
             Some((RegionKind::Shared, _)) => {
                 access.space = Space::Shared;
-                (access.passes, access.ideal) = self.bank_passes(addresses, bytes, does == Does::Updates);
+                (access.passes, access.ideal) = match self.geometry.load16 {
+                    Some((groups, count)) if bytes == 16 && does == Does::Reads => {
+                        self.grouped_passes(addresses, group, &groups, count)
+                    }
+                    _ => self.bank_passes(addresses, bytes, does == Does::Updates),
+                };
                 access.sectors = 0;
             }
             Some((RegionKind::Constant, _)) => {
@@ -276,11 +311,17 @@ impl Maker<'_> {
                     }
                 }
                 self.finish_sectors(&mut access, addresses.len() as u64 * u64::from(bytes));
-                access.passes = if does != Does::Moves {
-                    most_equal(&mut self.scratch, addresses) as u16
-                } else {
-                    self.bank_passes(addresses, bytes, false).0
+                access.passes = match (does, self.geometry.scattered) {
+                    (Does::Counts | Does::Updates, _) => most_equal(&mut self.scratch, addresses) as u16,
+                    (_, Some((items, banks))) => address_cycles(addresses, group, u64::from(bytes), items, banks),
+                    (_, None) => self.bank_passes(addresses, bytes, false).0,
                 };
+                if let Some(shift) = self.geometry.piece_shift
+                    && does == Does::Writes
+                {
+                    let ends = addresses.iter().flat_map(|address| [*address, address + u64::from(bytes) - 1]);
+                    access.pieces = distinct(&mut self.scratch, ends.map(|end| end >> shift)) as u16;
+                }
             }
         }
         self.work.accesses.push(access);
@@ -316,30 +357,78 @@ impl Maker<'_> {
         let words = bytes.div_ceil(4).max(1);
         let together = ((banks / words).max(1) as usize).min(self.geometry.wave);
         let (mut passes, mut ideal) = (0u16, 0u16);
-        let mut counts = [0u16; 64];
         for group in addresses.chunks(together) {
-            self.scratch.clear();
-            for address in group {
-                for word in 0..u64::from(words) {
-                    self.scratch.push((address >> 2) + word);
-                }
-            }
-            if !atomic {
-                self.scratch.sort_unstable();
-                self.scratch.dedup();
-            }
-            counts.fill(0);
-            let mut most = 0;
-            for word in &self.scratch {
-                let count = &mut counts[(word % u64::from(banks)) as usize];
-                *count += 1;
-                most = most.max(*count);
-            }
-            passes += most;
+            passes += self.passes_of(group.iter().copied(), words, atomic);
             ideal += 1;
         }
         (passes, ideal)
     }
+
+    /// The same for loads of 16 bytes, of which work-items are served together that are not next to each other.
+    fn grouped_passes(&mut self, addresses: &[u64], lanes: &[u8], groups: &[u8; 64], count: u8) -> (u16, u16) {
+        let (mut passes, mut ideal) = (0u16, 0u16);
+        for group in 0..count {
+            let members = addresses.iter().zip(lanes).filter(|(_, lane)| groups[usize::from(**lane) % 64] == group);
+            let most = self.passes_of(members.map(|(address, _)| *address), 4, false);
+            passes += most;
+            ideal += u16::from(most > 0);
+        }
+        (passes, ideal)
+    }
+
+    /// The most words in one bank, of work-items that are served together.
+    fn passes_of(&mut self, group: impl Iterator<Item = u64>, words: u32, atomic: bool) -> u16 {
+        let banks = u64::from(self.geometry.banks);
+        self.scratch.clear();
+        self.scratch.extend(group.flat_map(|address| (0..u64::from(words)).map(move |word| (address >> 2) + word)));
+        if !atomic {
+            self.scratch.sort_unstable();
+            self.scratch.dedup();
+        }
+        let mut counts = [0u16; 64];
+        for word in &self.scratch {
+            counts[(word % banks) as usize] += 1;
+        }
+        counts.into_iter().max().unwrap_or_default()
+    }
+}
+
+/// Cycles that the addresses of an access to global memory take: a row of work-items (four times `items`) whose bytes lie together
+/// takes one; of others each half whose bytes do; of what remains `items` at a time, once for each word of theirs in the same bank.
+fn address_cycles(addresses: &[u64], lanes: &[u8], bytes: u64, items: u32, banks: u32) -> u16 {
+    let together = |part: &[u64]| {
+        let low = part.iter().min().copied().unwrap_or_default();
+        let high = part.iter().max().copied().unwrap_or_default();
+        high + bytes - low <= bytes * part.len() as u64
+    };
+    let mut rest = addresses;
+    let mut cycles = 0;
+    for row in lanes.chunk_by(|one, other| u32::from(*one) / (4 * items) == u32::from(*other) / (4 * items)) {
+        let (row, after) = rest.split_at(row.len().min(rest.len()));
+        rest = after;
+        if together(row) {
+            cycles += 1;
+            continue;
+        }
+        for half in row.chunks(2 * items as usize) {
+            if together(half) {
+                cycles += 1;
+                continue;
+            }
+            for few in half.chunks(items as usize) {
+                cycles += if bytes <= 4 { most_in_a_bank(few, u64::from(banks)) } else { 1 };
+            }
+        }
+    }
+    cycles
+}
+
+/// The most different words of `few` work-items that lie in one of the banks.
+fn most_in_a_bank(few: &[u64], banks: u64) -> u16 {
+    let word = |at: usize| few[at] >> 2;
+    let first = |at: &usize| (0..*at).all(|before| word(before) != word(*at));
+    let of_bank = |bank| (0..few.len()).filter(first).filter(|at| word(*at) % banks == bank).count();
+    (0..banks).map(of_bank).max().unwrap_or_default().max(1) as u16
 }
 
 fn distinct(scratch: &mut Vec<u64>, values: impl Iterator<Item = u64>) -> usize {
