@@ -209,9 +209,11 @@ fn arithmetic_of_mi300x_reaches_the_published_peaks() {
 fn fp32_operations_of_a_tile_go_in_pairs_and_those_of_chains_do_not() {
     let device = Device::named("mi300x").unwrap_or_else(|error| panic!("{error}"));
     // "AMD Instinct MI300 series microarchitecture": 163.4 TFLOP/s, which v_pk_fma_f32 is needed for, else half of it.
-    let tile = |value: u32| if value == 0 { vec![] } else { vec![0] };
-    let chains = |value: u32| value.checked_sub(4).map_or(vec![], |from| vec![from]);
-    for (what, uses, peak) in [("tile", tile as fn(u32) -> Vec<u32>, 163.4e12), ("chains", chains, 81.7e12)] {
+    for (what, is_tile, peak) in [("tile", true, 163.4e12), ("chains", false, 81.7e12)] {
+        let uses = |value: u32| {
+            let from = if is_tile { (value > 0).then_some(0) } else { value.checked_sub(4) };
+            from.into_iter().collect::<Vec<u32>>()
+        };
         let ops = (0..64).map(|value| op(OpKind::Compute(Class::Float32), Some(value), &uses(value))).collect();
         let kernel = Kernel { ops, turns: 256, address: |_, _, _, _| 0, grid: 304, items: 256, registers: 64 };
         let seconds = kernel.forecast(&device).outcome.cycles / *device.units.clock_hz;

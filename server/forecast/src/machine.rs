@@ -221,9 +221,10 @@ fn kind_index(device: &Device, work: Work, shared: bool) -> usize {
     }
     match work {
         Work::Free | Work::Compute { .. } => 0,
+        Work::Access { .. } if shared => 3,
+        Work::Shuffle => 3,
         Work::Scalar { .. } | Work::Access { scalar: true, .. } => 1,
-        Work::Access { .. } if !shared => 2,
-        Work::Access { .. } | Work::Shuffle => 3,
+        Work::Access { .. } => 2,
         Work::Barrier | Work::Branch => 4,
     }
 }
@@ -630,7 +631,9 @@ impl<'a> Machine<'a> {
                 let each = if device.issue.kinds_together { slot } else { 1.0 };
                 (partition.scalar.take(due, count * each), count)
             }
-            Work::Access { scalar: true, .. } if device.issue.kinds_together => (partition.scalar.take(due, slot), 1.0),
+            Work::Access { scalar: true, .. } if device.issue.kinds_together && !shared => {
+                (partition.scalar.take(due, slot), 1.0)
+            }
             Work::Shuffle => {
                 let begin = partition.issue[kind].take(due, slot);
                 let pipe = if device.l1.one_pipe_with_lds { &mut self.l1 } else { &mut self.lds };
@@ -727,7 +730,7 @@ impl<'a> Machine<'a> {
         }
         match access.space {
             Space::Shared => self.shared(wave, access, kind, float, time),
-            Space::Global | Space::Constant if scalar && access.sectors <= 1 && access.passes <= 1 => {
+            Space::Global | Space::Constant if scalar && access.sectors <= 1 => {
                 self.scalar_load(wave, site, access, time)
             }
             Space::Constant => {

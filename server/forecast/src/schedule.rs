@@ -142,12 +142,18 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn block(&self, block: &Block, lines: &mut Vec<u32>) -> Result<Planned, Uncosted> {
+        let writes = |(number, kind): (usize, SiteKind)| {
+            kind != SiteKind::Load && !(self.space_is_shared)(self.first_site + number as u32)
+        };
+        let kinds = block.ops.iter().filter_map(|op| site_kind(op.kind));
+        // The scalar cache knows nothing of stores: what a loop may have written, vector loads read.
+        let reads_alone = !kinds.enumerate().any(writes);
         let mut accesses = 0;
         let mut ops = Vec::with_capacity(block.ops.len());
         for op in &block.ops {
             let number = accesses;
             accesses += u32::from(site_kind(op.kind).is_some());
-            ops.push(self.op(op, number, lines)?);
+            ops.push(self.op(op, number, reads_alone, lines)?);
         }
         if let Some(cost) = self.device.class.get("Float32x2") {
             for at in pairs(&block.ops).into_iter().flatten() {
@@ -172,7 +178,7 @@ impl Planner<'_> {
         Ok(Planned { ops, phis, instructions })
     }
 
-    fn op(&self, op: &Op, number: u32, lines: &mut Vec<u32>) -> Result<PlannedOp, Uncosted> {
+    fn op(&self, op: &Op, number: u32, reads_alone: bool, lines: &mut Vec<u32>) -> Result<PlannedOp, Uncosted> {
         let issue = &self.device.issue;
         let uncosted = |what: String| Uncosted { what, device: self.device.title.clone(), line: op.line };
         let compute = |cost: &Cost| {
@@ -197,7 +203,7 @@ impl Planner<'_> {
                     OpKind::Atomic { returns, float, compares, .. } => (returns, float, !float && !compares),
                     _ => (kind == SiteKind::Load, false, false),
                 };
-                let scalar = op.uniform && issue.scalar_unit && kind == SiteKind::Load;
+                let scalar = op.uniform && issue.scalar_unit && kind == SiteKind::Load && reads_alone;
                 (Work::Access { number, kind, returns, float, sums, scalar }, 0.0)
             }
             OpKind::Barrier => (Work::Barrier, 0.0),
