@@ -367,6 +367,10 @@ pub struct Start {
     pub launch_seconds: Figure,
     /// Cycles from a block's dispatch to its first instruction.
     pub block_cycles: Figure,
+    /// Instructions that a wave issues before its kernel's own: where it stands, the arguments.
+    pub prologue_instructions: Figure,
+    /// Cycles that these take.
+    pub prologue_cycles: Figure,
     /// Cycles from a block's end until the one in its place runs.
     pub turnaround_cycles: Figure,
     /// The same where the block that ended has written to memory.

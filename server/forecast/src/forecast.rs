@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::device::Device;
 use crate::grid_cache::{self, GridTraffic, Movement};
 use crate::machine::{Outcome, RESOURCES, Replay, Resource};
-use crate::schedule::{self, Uncosted};
+use crate::schedule::{self, Program, Uncosted};
 use crate::sites::{self, Motion, Sites};
 use crate::trace::{Launch, Region, RegionKind};
 use crate::waves::{self, BlockWork, Geometry, Space};
@@ -85,7 +85,8 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     let lds = (statics.lds_bytes + launch.dynamic_lds_bytes).max(touched_lds(launch, &works));
     let (resident, limit) = occupancy(device, launch, statics, lds, grid);
     let together = resident * *device.units.count as u64;
-    let traffic = grid_cache::pass(device, &sites, launch, &works, &motions, together);
+    let traffic =
+        grid_cache::pass(device, &sites, launch, &works, &motions, together, turns(device, &program, &works, resident));
     let l1_bytes = if device.l1.shared_with_lds {
         let lds = f64::from(lds) + *device.units.lds_reserved_bytes;
         (*device.l1.bytes - lds * resident as f64).max(16384.0)
@@ -119,6 +120,13 @@ fn clock(device: &Device, dense: f64) -> f64 {
     let clock = *device.units.clock_hz;
     let slowed = device.units.matrix_clock_hz.as_ref().map_or(clock, |slowed| **slowed);
     1.0 / ((1.0 - dense) / clock + dense / slowed)
+}
+
+/// How often the memory could answer while a block runs, roughly: a unit that issues at half its rate, and one wait.
+fn turns(device: &Device, program: &Program, works: &[BlockWork], resident: u64) -> usize {
+    let instructions = program.mean_instructions(works) * *device.issue.cycles;
+    let cycles = instructions * resident as f64 / (*device.units.partitions * 0.5) + 2.0 * *device.dram.latency;
+    ((cycles / *device.dram.latency) as usize).clamp(3, 256)
 }
 
 /// Bytes of shared memory that the traced blocks touched: at least so many a block has.

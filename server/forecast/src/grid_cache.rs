@@ -18,6 +18,8 @@ pub struct Traffic {
     pub misses: f64,
     /// Those that the memory-side cache did not have either.
     pub memory_misses: f64,
+    /// Those that another block had just asked for: they move nothing, and wait as long as a miss.
+    pub late: f64,
 }
 
 /// What the grid moves.
@@ -48,11 +50,10 @@ struct Request {
 const LOOKED_AT: f64 = 3e6;
 /// At most so many are followed.
 const FOLLOWED: f64 = 2.5e5;
-/// Blocks that are on the device together take turns so often.
-const TURNS: usize = 12;
 const WAYS: usize = 16;
 
-/// Passes the grid through the caches. `together` blocks are on the device at once.
+/// Passes the grid through the caches. `together` blocks are on the device at once; each does its work in `turns`, of which one takes
+/// about as long as the memory needs to answer.
 pub fn pass(
     device: &Device,
     sites: &Sites,
@@ -60,6 +61,7 @@ pub fn pass(
     works: &[BlockWork],
     motions: &[Motion],
     together: u64,
+    turns: usize,
 ) -> GridTraffic {
     let geometry = Geometry::of(device);
     let l1_lines = first_level_lines(device, together);
@@ -103,14 +105,15 @@ pub fn pass(
         for (block, &sample) in (start..end).zip(&chosen) {
             deltas.push(model.movement.deltas(samples[sample].0, block));
         }
-        for turn in 0..TURNS {
+        for turn in 0..turns {
             for (place, &sample) in chosen.iter().enumerate() {
                 let block = start + place as u64;
                 let list = &samples[sample].1;
-                let part = list.len() * turn / TURNS..list.len() * (turn + 1) / TURNS;
+                let part = list.len() * turn / turns..list.len() * (turn + 1) / turns;
                 let cache = &mut caches[(block % parts) as usize];
                 for request in &list[part] {
-                    model.look_up(request, block, &deltas[place], cache, memory_cache.as_mut(), &mut traffic);
+                    let now = (start / together) as u32 * turns as u32 + turn as u32;
+                    model.look_up(request, (block, now), &deltas[place], cache, memory_cache.as_mut(), &mut traffic);
                 }
             }
         }
@@ -140,6 +143,7 @@ impl GridTraffic {
             add(&mut site.requests, then.requests);
             add(&mut site.misses, then.misses);
             add(&mut site.memory_misses, then.memory_misses);
+            add(&mut site.late, then.late);
         }
         add(&mut self.read_bytes, before.read_bytes);
         add(&mut self.read_cost, before.read_cost);
@@ -279,7 +283,7 @@ impl Model<'_> {
     fn look_up(
         &self,
         request: &Request,
-        block: u64,
+        (block, turn): (u64, u32),
         deltas: &[i64],
         cache: &mut Cache,
         memory_cache: Option<&mut Cache>,
@@ -297,9 +301,12 @@ impl Model<'_> {
         let words = ((1u32 << geometry.sector_shift) / 4) as u8;
         let site = &mut traffic.sites[request.site as usize];
         site.requests += self.scale;
+        cache.turn = (turn, block as u32);
         let (hit, left) = cache.access(line, mixed >> 20, in_line, request.words, words);
         if !hit {
             site.misses += self.scale;
+        } else if cache.late {
+            site.late += self.scale;
         }
         let Some(memory_cache) = memory_cache else {
             if !hit {
@@ -381,6 +388,10 @@ struct Cache {
     sets: usize,
     entries: Vec<Entry>,
     now: u32,
+    /// The turn of the blocks and the block that asks.
+    turn: (u32, u32),
+    /// Whether what was found had just been asked for by another block.
+    late: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -394,14 +405,17 @@ struct Entry {
     words: [u8; 4],
     /// Whether the line's neighbour was in the cache at the same time.
     near: bool,
+    /// When sectors were last read from beyond, and by which block.
+    fetched: (u32, u32),
 }
 
-const EMPTY: Entry = Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4], near: false };
+const EMPTY: Entry =
+    Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4], near: false, fetched: (u32::MAX, 0) };
 
 impl Cache {
     fn new(lines: f64) -> Self {
         let sets = ((lines / WAYS as f64) as usize).max(1);
-        Self { sets, entries: vec![EMPTY; sets * WAYS], now: 0 }
+        Self { sets, entries: vec![EMPTY; sets * WAYS], now: 0, turn: (0, 0), late: false }
     }
 
     fn set(&self, line: u64, mixed: u64) -> usize {
@@ -442,12 +456,15 @@ impl Cache {
             if *count >= whole {
                 entry.valid |= bit;
             }
+            self.late = false;
             return (true, left);
         }
         let hit = entry.valid & bit != 0;
+        self.late = entry.fetched.0 == self.turn.0 && entry.fetched.1 != self.turn.1;
         if !hit {
             entry.read |= bit;
             entry.valid |= bit;
+            entry.fetched = self.turn;
         }
         (hit, left)
     }

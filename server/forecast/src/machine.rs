@@ -159,6 +159,8 @@ struct Wave {
     previous: BlockId,
     /// The line whose barrier or branch it waited for last.
     blamed: Option<(f64, u32)>,
+    /// Whether it has not issued anything.
+    fresh: bool,
 }
 
 /// A resident block.
@@ -312,7 +314,7 @@ impl Replay<'_> {
         // A grid of few rounds ends when the unit with one block more does; many rounds even out.
         let rounds = share / self.resident as f64;
         let of_unit = if rounds < 4.0 { share.ceil() } else { share };
-        let mean = self.mean_instructions();
+        let mean = self.program.mean_instructions(self.works);
         let mut machine = Machine::new(self, active);
         let planned = (of_unit.ceil() as u64).max(1);
         while machine.started < planned && machine.blocks_resident() < self.resident {
@@ -348,17 +350,6 @@ impl Replay<'_> {
         let mut outcome = machine.finish(cycles, replayed);
         outcome.instructions = mean * self.grid as f64;
         outcome
-    }
-
-    fn mean_instructions(&self) -> f64 {
-        let of = |work: &BlockWork| {
-            work.waves
-                .iter()
-                .flat_map(|wave| &wave.steps)
-                .map(|step| f64::from(self.program.blocks[step.block as usize].instructions))
-                .sum::<f64>()
-        };
-        self.works.iter().map(of).sum::<f64>() / self.works.len().max(1) as f64
     }
 }
 
@@ -493,6 +484,7 @@ impl<'a> Machine<'a> {
                 last_issue: begin,
                 previous: BlockId::MAX,
                 blamed: None,
+                fresh: true,
             };
             let place = match self.free_waves.pop() {
                 Some(place) => {
@@ -519,6 +511,13 @@ impl<'a> Machine<'a> {
     fn advance(&mut self, wave: usize, time: f64, planned: u64) {
         let replay = self.replay;
         let mut time = time;
+        if std::mem::take(&mut self.waves[wave].fresh) {
+            let start = &replay.device.start;
+            let partition = &mut self.partitions[self.waves[wave].partition];
+            partition.issue.take(time, *start.prologue_instructions * *replay.device.issue.cycles);
+            self.heap.push(Reverse((Time(time + *start.prologue_cycles), wave)));
+            return;
+        }
         loop {
             let state = &mut self.waves[wave];
             let resident = &self.blocks[state.block];
@@ -862,12 +861,12 @@ impl<'a> Machine<'a> {
         ready = ready.max(tags + *l1.latency);
         if missing > 0.0 {
             let arrival = if access.space == Space::Scratch {
-                self.beyond(missing, new_lines, 0.0, 0.0, site, tags)
+                self.beyond(missing, new_lines, (0.0, 0.0, 0.0), site, tags)
             } else {
                 let traffic = replay.traffic.sites[site as usize];
                 let requests = traffic.requests.max(1.0);
                 let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
-                self.beyond(missing, new_lines, past_l2, past_all, site, tags)
+                self.beyond(missing, new_lines, (past_l2, past_all, traffic.late / requests), site, tags)
             };
             for &sector in touched {
                 let sector = if access.space == Space::Scratch {
@@ -883,7 +882,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Fetches sectors that the first-level cache does not have; returns when the last is there.
-    fn beyond(&mut self, sectors: f64, lines: f64, past_l2: f64, past_all: f64, site: u32, time: f64) -> f64 {
+    fn beyond(&mut self, sectors: f64, lines: f64, shares: (f64, f64, f64), site: u32, time: f64) -> f64 {
+        let (past_l2, past_all, late) = shares;
         let device = self.replay.device;
         let bytes = sectors * *device.l1.sector_bytes;
         let requested = bytes.max(lines * *device.l2.request_bytes);
@@ -893,16 +893,19 @@ impl<'a> Machine<'a> {
         // Of few lines, all or none: neighbours in memory come together. Of many, each for itself.
         let spread = &mut self.spread[site as usize];
         let (missed, waits) = if lines <= 2.0 {
-            *spread += past_l2;
+            *spread += past_l2 + late;
             if *spread >= 1.0 {
                 *spread -= 1.0;
-                (1.0, true)
+                (past_l2 / (past_l2 + late), true)
             } else {
                 (0.0, false)
             }
         } else {
-            (past_l2, past_l2 * lines > 0.5)
+            (past_l2, (past_l2 + late) * lines > 0.5)
         };
+        if waits && missed == 0.0 {
+            arrival = arrival.max(time + *device.dram.latency + self.crowding(time));
+        }
         if missed > 0.0 {
             let further = if past_l2 > 0.0 { past_all / past_l2 } else { 0.0 };
             if let Some(cache) = &device.memory_cache {

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::code::{Block, Class, Code, Op, OpKind, Value};
 use crate::device::{Cost, Device, Pipe};
 use crate::sites::{SiteKind, Sites, site_kind};
+use crate::waves::BlockWork;
 
 /// The code of a module for one device.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,15 @@ pub struct Program {
     pub values: usize,
     /// User's lines that operations belong to; operations name them by place. Line 0 comes first.
     pub lines: Vec<u32>,
+}
+
+impl Program {
+    /// Instructions that the waves of a block issue, on average over the traced ones.
+    pub fn mean_instructions(&self, works: &[BlockWork]) -> f64 {
+        let steps = works.iter().flat_map(|work| &work.waves).flat_map(|wave| &wave.steps);
+        let sum: f64 = steps.map(|step| f64::from(self.blocks[step.block as usize].instructions)).sum();
+        sum / works.len().max(1) as f64
+    }
 }
 
 /// A code block.
@@ -119,6 +129,7 @@ pub fn plan(
             program.values += function.values as usize;
         }
     }
+    let shared_uses = uses_elsewhere(code, runs);
     for (number, block) in code.blocks.iter().enumerate() {
         if !runs(number as u32) {
             program.blocks.push(Planned::default());
@@ -126,10 +137,59 @@ pub fn plan(
         }
         let base = bases[block.function as usize];
         let planner = Planner { code, device, base, first_site: sites.first(number as u32), space_is_shared };
-        let planned = planner.block(block, &mut program.lines)?;
+        let elsewhere = &shared_uses[block.function as usize];
+        let planned = planner.block(block, elsewhere, &mut program.lines)?;
         program.blocks.push(planned);
     }
     Ok(program)
+}
+
+/// Memory that a value is an address of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Addressed {
+    /// Shared memory, whose addresses have 32 bits.
+    Shared,
+    /// Any other.
+    Other,
+}
+
+/// What arithmetic of an address really is: constants are added by the access itself, and addresses of shared memory have
+/// half the bits of those that the optimiser works with.
+fn as_address(op: &Op, leads_to: Option<Addressed>) -> OpKind {
+    match (op.kind, leads_to) {
+        (OpKind::Compute(Class::Int64), Some(_)) if op.uses.len() < 2 => OpKind::Free,
+        (OpKind::Compute(Class::Int64 | Class::Address), Some(Addressed::Shared)) => OpKind::Compute(Class::Int32),
+        (OpKind::Compute(Class::Shift64), Some(Addressed::Shared)) => OpKind::Compute(Class::Shift32),
+        (kind, _) => kind,
+    }
+}
+
+/// For each function which of its values are used in another block than the one that makes them.
+fn uses_elsewhere(code: &Code, runs: &dyn Fn(u32) -> bool) -> Vec<Vec<bool>> {
+    let mut elsewhere: Vec<Vec<bool>> =
+        code.functions.iter().map(|function| vec![false; function.values as usize]).collect();
+    for (number, block) in code.blocks.iter().enumerate() {
+        if !runs(number as u32) {
+            continue;
+        }
+        let mut own: std::collections::HashSet<Value> = std::collections::HashSet::new();
+        let marks = &mut elsewhere[block.function as usize];
+        for phi in &block.phis {
+            own.insert(phi.value);
+            for (_, value) in &phi.from {
+                marks[*value as usize] = true;
+            }
+        }
+        for op in &block.ops {
+            for value in &op.uses {
+                if !own.contains(value) {
+                    marks[*value as usize] = true;
+                }
+            }
+            own.extend(op.value);
+        }
+    }
+    elsewhere
 }
 
 struct Planner<'a> {
@@ -141,7 +201,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn block(&self, block: &Block, lines: &mut Vec<u32>) -> Result<Planned, Uncosted> {
+    fn block(&self, block: &Block, elsewhere: &[bool], lines: &mut Vec<u32>) -> Result<Planned, Uncosted> {
         let writes = |(number, kind): (usize, SiteKind)| {
             kind != SiteKind::Load && !(self.space_is_shared)(self.first_site + number as u32)
         };
@@ -150,10 +210,12 @@ impl Planner<'_> {
         let reads_alone = !kinds.enumerate().any(writes);
         let mut accesses = 0;
         let mut ops = Vec::with_capacity(block.ops.len());
-        for op in &block.ops {
+        let leads_to = self.addresses(block, elsewhere);
+        for (op, leads_to) in block.ops.iter().zip(leads_to) {
             let number = accesses;
             accesses += u32::from(site_kind(op.kind).is_some());
-            ops.push(self.op(op, number, reads_alone, lines)?);
+            let op = Op { kind: as_address(op, leads_to), ..op.clone() };
+            ops.push(self.op(&op, number, reads_alone, lines)?);
         }
         if let Some(cost) = self.device.class.get("Float32x2") {
             for at in pairs(&block.ops).into_iter().flatten() {
@@ -176,6 +238,39 @@ impl Planner<'_> {
             })
             .collect();
         Ok(Planned { ops, phis, instructions })
+    }
+
+    /// For each operation what kind of memory its value is nothing but an address of.
+    fn addresses(&self, block: &Block, elsewhere: &[bool]) -> Vec<Option<Addressed>> {
+        let mut of_value: std::collections::HashMap<Value, Option<Addressed>> = std::collections::HashMap::new();
+        let meet = |of_value: &mut std::collections::HashMap<Value, Option<Addressed>>,
+                    value: Value,
+                    what: Option<Addressed>| {
+            of_value.entry(value).and_modify(|known| *known = (*known).filter(|_| *known == what)).or_insert(what);
+        };
+        let mut numbers = self.first_site + block.ops.iter().filter(|op| site_kind(op.kind).is_some()).count() as u32;
+        let mut result = vec![None; block.ops.len()];
+        for (at, op) in block.ops.iter().enumerate().rev() {
+            let own =
+                op.value.filter(|&value| !elsewhere[value as usize]).and_then(|value| of_value.get(&value).copied());
+            let own: Option<Addressed> = own.flatten();
+            result[at] = own;
+            if site_kind(op.kind).is_some() {
+                numbers -= 1;
+                let space = if (self.space_is_shared)(numbers) { Addressed::Shared } else { Addressed::Other };
+                // The address is the last that an access uses.
+                for (place, &value) in op.uses.iter().enumerate() {
+                    meet(&mut of_value, value, (place + 1 == op.uses.len()).then_some(space));
+                }
+            } else {
+                let passes =
+                    matches!(op.kind, OpKind::Free | OpKind::Compute(Class::Int64 | Class::Shift64 | Class::Address));
+                for &value in &op.uses {
+                    meet(&mut of_value, value, own.filter(|_| passes));
+                }
+            }
+        }
+        result
     }
 
     fn op(&self, op: &Op, number: u32, reads_alone: bool, lines: &mut Vec<u32>) -> Result<PlannedOp, Uncosted> {

@@ -27,7 +27,9 @@ fn main() -> Result<(), LabError> {
     let cache = std::env::var_os("KERNEL_SCIENTIST_CACHE").unwrap_or_else(|| "/tmp/kernel-scientist-programs".into());
     let tracer = Tracer::open(&Cpu::open(Path::new(&cache), &cancel)?, target, &cancel)?;
     for pair in pairs.chunks_exact(2) {
-        record(&tracer, out, Path::new(&pair[0]), Path::new(&pair[1]), &cancel)?;
+        if let Err(error) = record(&tracer, out, Path::new(&pair[0]), Path::new(&pair[1]), &cancel) {
+            println!("{}: {error}", pair[0]);
+        }
     }
     Ok(())
 }

@@ -79,7 +79,7 @@
 // A name with a dot: clang leaves variables in sections whose names are identifiers without redzones.
 #define __shared__ static __attribute__((section(".ks_shared"), used))
 #else
-#define __shared__ static __attribute__((section("ks_shared"), used))
+#define __shared__ static __attribute__((section("ks_shared"), used, aligned(16)))
 #endif
 #else
 // Whole cache lines: where the arrays lie in a thread's storage differs from process to process, and vectors that cross lines
