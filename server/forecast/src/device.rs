@@ -346,6 +346,8 @@ pub struct Atomics {
     pub uniform_cycles: Figure,
     /// Cycles of the whole device from one lane's operation on an address to the next one's on the same.
     pub same_address_cycles: Figure,
+    /// The same for floating point.
+    pub float_same_address_cycles: Figure,
     /// Cycles of the whole device from one sector's operation to the next one's in the same aligned KiB. Where that lies decides by
     /// which parts of the cache it is served: it may be half as much or twice.
     pub same_kib_cycles: Figure,

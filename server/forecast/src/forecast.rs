@@ -124,7 +124,7 @@ fn clock(device: &Device, dense: f64) -> f64 {
 
 /// How often the memory could answer while a block runs, roughly: a unit that issues at half its rate, and one wait.
 fn turns(device: &Device, program: &Program, works: &[BlockWork], resident: u64) -> usize {
-    let instructions = program.mean_instructions(works) * *device.issue.cycles;
+    let instructions = program.mean_instructions(works, &(0..works.len()).collect::<Vec<_>>()) * *device.issue.cycles;
     let cycles = instructions * resident as f64 / (*device.units.partitions * 0.5) + 2.0 * *device.dram.latency;
     ((cycles / *device.dram.latency) as usize).clamp(3, 256)
 }

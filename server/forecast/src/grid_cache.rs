@@ -5,7 +5,7 @@
 //! quick, only a part of the lines is followed, chosen by a hash, with the cache smaller by as much.
 
 use crate::device::Device;
-use crate::sites::{Motion, SiteId, SiteKind, Sites, accesses, coordinates};
+use crate::sites::{self, Motion, SiteId, SiteKind, Sites, accesses, coordinates};
 use crate::trace::{Launch, RegionKind};
 use crate::waves::{BlockWork, Geometry, Space};
 
@@ -68,7 +68,8 @@ pub fn pass(
     let samples: Vec<(u64, Vec<Request>)> =
         works.iter().map(|work| (work.number, requests(sites, work, geometry, l1_lines))).collect();
     let numbers: Vec<u64> = works.iter().map(|work| work.number).collect();
-    let mean = samples.iter().map(|(_, requests)| requests.len() as f64).sum::<f64>() / samples.len().max(1) as f64;
+    let may = sites::representatives(works, launch.grid);
+    let mean = may.iter().map(|&place| samples[place].1.len() as f64).sum::<f64>() / may.len().max(1) as f64;
     let mut traffic = GridTraffic { sites: vec![Traffic::default(); sites.count], ..GridTraffic::default() };
     let grid: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
     if mean == 0.0 || grid == 0 {
@@ -101,7 +102,7 @@ pub fn pass(
             at_half = Some(traffic.clone());
         }
         deltas.clear();
-        let chosen: Vec<usize> = (start..end).map(|block| choose(block, &numbers)).collect();
+        let chosen: Vec<usize> = (start..end).map(|block| choose(block, &numbers, &may)).collect();
         for (block, &sample) in (start..end).zip(&chosen) {
             deltas.push(model.movement.deltas(samples[sample].0, block));
         }
@@ -158,9 +159,9 @@ fn first_level_lines(device: &Device, together: u64) -> usize {
     ((*device.l1.bytes / *device.l1.line_bytes / of_unit) as usize).max(8)
 }
 
-/// Which of the traced blocks stands for `block`: itself, or any.
-pub fn choose(block: u64, numbers: &[u64]) -> usize {
-    numbers.binary_search(&block).unwrap_or_else(|_| (hash(block) % numbers.len() as u64) as usize)
+/// Which of the traced blocks stands for `block`: itself, or any of those that may.
+pub fn choose(block: u64, numbers: &[u64], may: &[usize]) -> usize {
+    numbers.binary_search(&block).unwrap_or_else(|_| may[(hash(block) % may.len() as u64) as usize])
 }
 
 fn hash(value: u64) -> u64 {

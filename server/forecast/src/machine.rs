@@ -11,7 +11,7 @@ use crate::code::BlockId;
 use crate::device::{Device, Pipe};
 use crate::grid_cache::{GridTraffic, Movement, choose};
 use crate::schedule::{PlannedOp, Program, Work};
-use crate::sites::{Motion, SiteKind, Sites};
+use crate::sites::{Motion, SiteKind, Sites, representatives};
 use crate::waves::{Access, BlockWork, Space};
 
 /// What limits a kernel, in the words that are shown.
@@ -275,6 +275,7 @@ struct Machine<'a> {
     replay: &'a Replay<'a>,
     rates: Rates,
     numbers: Vec<u64>,
+    may: Vec<usize>,
     partitions: Vec<Partition>,
     lds: Server,
     /// The ways of pairs of partitions to it, where they have their own.
@@ -314,7 +315,7 @@ impl Replay<'_> {
         // A grid of few rounds ends when the unit with one block more does; many rounds even out.
         let rounds = share / self.resident as f64;
         let of_unit = if rounds < 4.0 { share.ceil() } else { share };
-        let mean = self.program.mean_instructions(self.works);
+        let mean = self.program.mean_instructions(self.works, &representatives(self.works, self.movement.launch.grid));
         let mut machine = Machine::new(self, active);
         let planned = (of_unit.ceil() as u64).max(1);
         while machine.started < planned && machine.blocks_resident() < self.resident {
@@ -387,6 +388,7 @@ impl<'a> Machine<'a> {
         Self {
             rates,
             numbers: replay.works.iter().map(|work| work.number).collect(),
+            may: representatives(replay.works, replay.movement.launch.grid),
             partitions: vec![Partition::default(); *device.units.partitions as usize],
             lds: Server::default(),
             ports: [Server::default(); 2],
@@ -444,7 +446,7 @@ impl<'a> Machine<'a> {
         let number = (self.next * units + units / 2).min(replay.grid - 1);
         self.next += 1;
         self.started += 1;
-        let work = choose(number, &self.numbers);
+        let work = choose(number, &self.numbers, &self.may);
         let traced = &replay.works[work];
         let spacing = *start.wave_cycles * traced.waves.len() as f64;
         let spacing = spacing.max(self.rates.active / *start.blocks_per_cycle);
@@ -741,7 +743,7 @@ impl<'a> Machine<'a> {
             Space::Global | Space::Scratch => match kind {
                 SiteKind::Load => self.load(wave, site, access, time),
                 SiteKind::Store => self.store(wave, access, time),
-                SiteKind::Atomic => self.atomic(wave, site, access, returns, sums, time),
+                SiteKind::Atomic => self.atomic(wave, site, access, (returns, float, sums), time),
             },
         }
     }
@@ -992,7 +994,14 @@ impl<'a> Machine<'a> {
         at
     }
 
-    fn atomic(&mut self, wave: usize, site: u32, access: Access, returns: bool, sums: bool, time: f64) -> f64 {
+    fn atomic(
+        &mut self,
+        wave: usize,
+        site: u32,
+        access: Access,
+        (returns, float, sums): (bool, bool, bool),
+        time: f64,
+    ) -> f64 {
         let replay = self.replay;
         let device = replay.device;
         let atomics = &device.atomics;
@@ -1019,7 +1028,8 @@ impl<'a> Machine<'a> {
         let each = if uniform {
             *atomics.uniform_cycles
         } else {
-            (sectors / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * *atomics.same_address_cycles)
+            let again = if float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
+            (sectors / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * again)
         };
         let mut last = u64::MAX;
         for &sector in touched {

@@ -23,11 +23,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Instructions that the waves of a block issue, on average over the traced ones.
-    pub fn mean_instructions(&self, works: &[BlockWork]) -> f64 {
-        let steps = works.iter().flat_map(|work| &work.waves).flat_map(|wave| &wave.steps);
+    /// Instructions that the waves of a block issue, on average over some of the traced ones.
+    pub fn mean_instructions(&self, works: &[BlockWork], of: &[usize]) -> f64 {
+        let steps = of.iter().map(|&place| &works[place]).flat_map(|work| &work.waves).flat_map(|wave| &wave.steps);
         let sum: f64 = steps.map(|step| f64::from(self.blocks[step.block as usize].instructions)).sum();
-        sum / works.len().max(1) as f64
+        sum / of.len().max(1) as f64
     }
 }
 
@@ -130,13 +130,20 @@ pub fn plan(
         }
     }
     let shared_uses = uses_elsewhere(code, runs);
+    let mut uniform = vec![std::collections::HashSet::new(); code.functions.len()];
+    for block in &code.blocks {
+        let ops = block.ops.iter().filter(|op| op.uniform);
+        uniform[block.function as usize].extend(ops.filter_map(|op| op.value));
+    }
     for (number, block) in code.blocks.iter().enumerate() {
         if !runs(number as u32) {
             program.blocks.push(Planned::default());
             continue;
         }
         let base = bases[block.function as usize];
-        let planner = Planner { code, device, base, first_site: sites.first(number as u32), space_is_shared };
+        let first_site = sites.first(number as u32);
+        let uniform = &uniform[block.function as usize];
+        let planner = Planner { code, device, base, first_site, uniform, space_is_shared };
         let elsewhere = &shared_uses[block.function as usize];
         let planned = planner.block(block, elsewhere, &mut program.lines)?;
         program.blocks.push(planned);
@@ -197,6 +204,8 @@ struct Planner<'a> {
     device: &'a Device,
     base: u32,
     first_site: u32,
+    /// Values of the function that are the same for all work-items of a wave.
+    uniform: &'a std::collections::HashSet<Value>,
     space_is_shared: &'a dyn Fn(u32) -> bool,
 }
 
@@ -238,6 +247,11 @@ impl Planner<'_> {
             })
             .collect();
         Ok(Planned { ops, phis, instructions })
+    }
+
+    /// Whether a value is the same for all work-items of a wave; what has no number is a constant or an argument.
+    fn is_uniform(&self, value: Option<&Value>) -> bool {
+        value.is_none_or(|value| self.uniform.contains(value))
     }
 
     /// For each operation what kind of memory its value is nothing but an address of.
@@ -295,7 +309,10 @@ impl Planner<'_> {
             OpKind::Load { .. } | OpKind::Store { .. } | OpKind::Atomic { .. } => {
                 let kind = site_kind(op.kind).unwrap_or(SiteKind::Load);
                 let (returns, float, sums) = match op.kind {
-                    OpKind::Atomic { returns, float, compares, .. } => (returns, float, !float && !compares),
+                    // The compiler sums where it knows that all have one address.
+                    OpKind::Atomic { returns, float, compares, .. } => {
+                        (returns, float, !float && !compares && self.is_uniform(op.uses.last()))
+                    }
                     _ => (kind == SiteKind::Load, false, false),
                 };
                 let scalar = op.uniform && issue.scalar_unit && kind == SiteKind::Load && reads_alone;

@@ -64,6 +64,30 @@ pub fn coordinates(number: u64, grid: [u32; 3]) -> [i64; 3] {
     [(number % x) as i64, (number / x % y) as i64, (number / (x * y)) as i64]
 }
 
+/// The traced blocks that stand for the grid: not those that were traced only because they are next to another one. `works` are in the
+/// order of their numbers.
+pub fn representatives(works: &[BlockWork], grid: [u32; 3]) -> Vec<usize> {
+    let blocks: u64 = grid.iter().map(|&extent| u64::from(extent)).product();
+    let all = || (0..works.len()).collect();
+    if works.len() as u64 >= blocks {
+        return all();
+    }
+    let mut chosen: Vec<usize> = Vec::new();
+    for (place, work) in works.iter().enumerate() {
+        let at = coordinates(work.number, grid);
+        let is_beside = |&other: &usize| {
+            let away = distance(coordinates(works[other].number, grid), at);
+            let far = [3, 1, 1];
+            let differing: Vec<usize> = (0..3).filter(|&axis| away[axis] != 0).collect();
+            matches!(differing[..], [axis] if away[axis].abs() <= far[axis])
+        };
+        if !chosen.iter().any(is_beside) {
+            chosen.push(place);
+        }
+    }
+    if chosen.len() < 3 { all() } else { chosen }
+}
+
 /// How the addresses of a site move with the block's coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {

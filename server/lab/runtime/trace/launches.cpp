@@ -75,7 +75,12 @@ double record(const Launch &launch, Sample &sample, bool *cut) {
     const double start = now();
     double events = 0, count = 0;
     set_recording(true, launch.block.x * launch.block.y * launch.block.z);
-    while (count < budget.blocks && (count == 0 || events / count * (count + 1) <= budget.events)) {
+    // A few blocks in any case, unless they are very long: where they differ, two or three are no fair sample.
+    const auto affordable = [&] {
+        const double next = count == 0 ? 0 : events / count * (count + 1);
+        return next <= (count < 12 ? 4 * budget.events : budget.events);
+    };
+    while (count < budget.blocks && affordable()) {
         const int64_t number = sample.next();
         if (number < 0) {
             break;

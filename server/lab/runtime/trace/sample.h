@@ -5,8 +5,8 @@
 
 namespace ks::trace {
 
-/// First a block in the middle and its neighbours, which share what they read; then the first and the last; then blocks
-/// spread over the grid, always the same.
+/// First a block in the middle and its neighbours, which share what they read; then blocks spread over the grid, always the
+/// same.
 class Sample {
   public:
     explicit Sample(dim3 grid);
@@ -17,6 +17,8 @@ class Sample {
     uint64_t blocks() const { return taken_.size(); }
 
   private:
+    uint64_t anywhere();
+
     std::vector<uint64_t> wanted_; ///< those with a reason
     size_t at_ = 0;
     uint64_t random_ = 0x9e3779b97f4a7c15;

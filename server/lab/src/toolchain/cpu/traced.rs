@@ -66,7 +66,7 @@ impl Build<'_> {
                 clang.major
             ))
         })?;
-        let mut arguments: Vec<OsString> = target.machine().map(OsString::from).to_vec();
+        let mut arguments: Vec<OsString> = target.machine().iter().map(OsString::from).collect();
         arguments.extend(["-vectorize-loops=false", "-vectorize-slp=false", PASSES, "-S"].map(OsString::from));
         arguments.extend([unit.into(), "-o".into(), output.into()]);
         self.run(optimiser, work, arguments).map(drop)

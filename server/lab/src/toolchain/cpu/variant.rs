@@ -47,10 +47,16 @@ impl Target {
     }
 
     /// Whose code LLVM's optimiser makes.
-    pub(super) fn machine(self) -> [&'static str; 2] {
+    pub(super) fn machine(self) -> &'static [&'static str] {
         match self {
-            Self::Nvptx => ["-mtriple=nvptx64-nvidia-cuda", "-mcpu=sm_90"],
-            Self::Amdgcn => ["-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx942"],
+            // nvcc unrolls loops four times, also where the number of turns takes some arithmetic.
+            Self::Nvptx => &[
+                "-mtriple=nvptx64-nvidia-cuda",
+                "-mcpu=sm_90",
+                "-scev-cheap-expansion-budget=100",
+                "-unroll-max-count=4",
+            ],
+            Self::Amdgcn => &["-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx942"],
         }
     }
 }
