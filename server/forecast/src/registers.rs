@@ -130,11 +130,11 @@ fn greedy(ops: &[Op], after: &[u64]) -> Vec<usize> {
         }
         // What has an effect keeps its order; loads stay between the barriers that they stand between.
         let effect = op.value.is_none();
-        if effect || matches!(op.kind, OpKind::Load { .. }) {
-            if let Some(effect) = last_effect {
-                users[effect].push(at);
-                missing[at] += 1;
-            }
+        if (effect || matches!(op.kind, OpKind::Load { .. }))
+            && let Some(effect) = last_effect
+        {
+            users[effect].push(at);
+            missing[at] += 1;
         }
         if effect {
             last_effect = Some(at);
