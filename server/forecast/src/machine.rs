@@ -516,7 +516,7 @@ impl<'a> Machine<'a> {
         if std::mem::take(&mut self.waves[wave].fresh) {
             let start = &replay.device.start;
             let partition = &mut self.partitions[self.waves[wave].partition];
-            partition.issue.take(time, *start.prologue_instructions * *replay.device.issue.cycles);
+            partition.issue[0].take(time, *start.prologue_instructions * *replay.device.issue.cycles);
             self.heap.push(Reverse((Time(time + *start.prologue_cycles), wave)));
             return;
         }
@@ -768,7 +768,7 @@ impl<'a> Machine<'a> {
         let traffic = replay.traffic.sites[site as usize];
         let requests = traffic.requests.max(1.0);
         let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
-        let arrival = self.beyond(1.0, 1.0, past_l2, past_all, site, time);
+        let arrival = self.beyond(1.0, 1.0, (past_l2, past_all, traffic.late / requests), site, time);
         self.scalar_cache.arrive(sector, line_shift, arrival);
         arrival
     }

@@ -130,7 +130,7 @@ pub fn plan(
         }
     }
     let shared_uses = uses_elsewhere(code, runs);
-    let mut uniform = vec![std::collections::HashSet::new(); code.functions.len()];
+    let mut uniform = vec![HashSet::new(); code.functions.len()];
     for block in &code.blocks {
         let ops = block.ops.iter().filter(|op| op.uniform);
         uniform[block.function as usize].extend(ops.filter_map(|op| op.value));
@@ -179,7 +179,7 @@ fn uses_elsewhere(code: &Code, runs: &dyn Fn(u32) -> bool) -> Vec<Vec<bool>> {
         if !runs(number as u32) {
             continue;
         }
-        let mut own: std::collections::HashSet<Value> = std::collections::HashSet::new();
+        let mut own: HashSet<Value> = HashSet::new();
         let marks = &mut elsewhere[block.function as usize];
         for phi in &block.phis {
             own.insert(phi.value);
@@ -205,7 +205,7 @@ struct Planner<'a> {
     base: u32,
     first_site: u32,
     /// Values of the function that are the same for all work-items of a wave.
-    uniform: &'a std::collections::HashSet<Value>,
+    uniform: &'a HashSet<Value>,
     space_is_shared: &'a dyn Fn(u32) -> bool,
 }
 
@@ -256,10 +256,8 @@ impl Planner<'_> {
 
     /// For each operation what kind of memory its value is nothing but an address of.
     fn addresses(&self, block: &Block, elsewhere: &[bool]) -> Vec<Option<Addressed>> {
-        let mut of_value: std::collections::HashMap<Value, Option<Addressed>> = std::collections::HashMap::new();
-        let meet = |of_value: &mut std::collections::HashMap<Value, Option<Addressed>>,
-                    value: Value,
-                    what: Option<Addressed>| {
+        let mut of_value: HashMap<Value, Option<Addressed>> = HashMap::new();
+        let meet = |of_value: &mut HashMap<Value, Option<Addressed>>, value: Value, what: Option<Addressed>| {
             of_value.entry(value).and_modify(|known| *known = (*known).filter(|_| *known == what)).or_insert(what);
         };
         let mut numbers = self.first_site + block.ops.iter().filter(|op| site_kind(op.kind).is_some()).count() as u32;
