@@ -1,6 +1,5 @@
 //! A text under edit.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,29 +9,21 @@ use tree_sitter::{InputEdit, Point, Tree};
 use crate::code::Code;
 use crate::kernels::Kernel;
 use crate::language::Language;
-use crate::position::{Position, PositionEncoding, offset, position};
+use crate::position::{Position, PositionEncoding};
 use crate::shadow::shadow;
 use crate::syntax::{FULL_PARSE_BUDGET, Syntax, parse_tree};
+use crate::text::{Change, Text, difference};
 
 /// How long the re-parse after a change may take. Where an edit breaks the text so that it needs more, the old tree stays,
 /// moved along with the edit ([`Syntax::tree_is_current`] is `false`), until a later change or [`Document::reparse`].
 pub const CHANGE_BUDGET: Duration = Duration::from_millis(6);
-
-/// One change, as the Language Server Protocol sends it: `range` is replaced by `text`; without a range all is replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// What is replaced, in positions of the text as earlier changes left it.
-    pub range: Option<Range<Position>>,
-    /// What stands there afterwards.
-    pub text: String,
-}
 
 /// A text under edit: rope, version, last parse.
 ///
 /// Positions past a line's end are clamped to it, lines past the end to the end; no change makes it panic.
 #[derive(Debug)]
 pub struct Document {
-    rope: Rope,
+    text: Text,
     version: i32,
     syntax: Arc<Syntax>,
     /// Kernels of the last text whose brackets matched, carried along with the edits since.
@@ -43,7 +34,7 @@ impl Document {
     /// Opens `text` as `version`.
     pub fn new(text: &str, version: i32) -> Self {
         let syntax = Arc::new(Syntax::parse(text));
-        Self { rope: Rope::from_str(text), version, syntax, last_good: Vec::new() }
+        Self { text: Text::new(text), version, syntax, last_good: Vec::new() }
     }
 
     /// Version of the text, as the client counts.
@@ -53,7 +44,7 @@ impl Document {
 
     /// The text as a rope.
     pub fn rope(&self) -> &Rope {
-        &self.rope
+        self.text.rope()
     }
 
     /// The grammar in use.
@@ -73,12 +64,12 @@ impl Document {
 
     /// Byte of a position; clamped into the text.
     pub fn offset(&self, position: Position, encoding: PositionEncoding) -> usize {
-        offset(&self.rope, position, encoding)
+        self.text.offset(position, encoding)
     }
 
     /// Position of a byte; clamped into the text.
     pub fn position(&self, at: usize, encoding: PositionEncoding) -> Position {
-        position(&self.rope, at, encoding)
+        self.text.position(at, encoding)
     }
 
     /// Applies `changes` in order, each to the text that the one before left, and parses the result incrementally.
@@ -128,29 +119,19 @@ impl Document {
     }
 
     fn change(&mut self, change: &Change, encoding: PositionEncoding) {
-        let Some(range) = &change.range else {
-            self.rope = Rope::from_str(&change.text);
+        let splice = self.text.change(change, encoding);
+        if change.range.is_none() {
             self.last_good.clear();
             return;
-        };
-        let start = self.offset(range.start, encoding);
-        let end = self.offset(range.end, encoding).max(start);
-        let chars = self.rope.byte_to_char(start)..self.rope.byte_to_char(end);
-        self.rope.remove(chars.clone());
-        self.rope.insert(chars.start, &change.text);
-        let new_end = start + change.text.len();
-        let carry = |at: usize| match at {
-            at if at <= start => at,
-            at if at >= end => at - end + new_end,
-            _ => start,
-        };
+        }
+        let carry = |at: usize| splice.clamp(at);
         self.last_good.iter_mut().for_each(|kernel| kernel.map_positions(&carry));
         self.last_good.retain(|kernel| !kernel.name_range.is_empty());
     }
 
     /// Reads the rope anew: tokens and shadow in full, the tree from the old one.
     fn refresh(&mut self) {
-        let code = Code::new(self.rope.to_string().into());
+        let code = Code::new(self.text.to_string().into());
         let shadow: Arc<str> = shadow(&code).into();
         let language = Language::of(&code);
         let old = (language == self.syntax.language()).then(|| self.moved_tree(&shadow));
@@ -162,7 +143,7 @@ impl Document {
     /// The present tree, told of the change from the present shadow to `shadow`.
     fn moved_tree(&self, shadow: &str) -> Tree {
         let mut tree = self.syntax.tree().clone();
-        if let Some(edit) = difference(self.syntax.shadow(), shadow) {
+        if let Some(edit) = input_edit(self.syntax.shadow(), shadow) {
             tree.edit(&edit);
         }
         tree
@@ -170,28 +151,17 @@ impl Document {
 }
 
 /// The one edit that makes `new` of `old`; `None` if they are equal.
-fn difference(old: &str, new: &str) -> Option<InputEdit> {
-    if old == new {
-        return None;
-    }
+fn input_edit(old: &str, new: &str) -> Option<InputEdit> {
+    let splice = difference(old, new)?;
     let (a, b) = (old.as_bytes(), new.as_bytes());
-    let mut start = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut same = a[start..].iter().rev().zip(b[start..].iter().rev()).take_while(|(x, y)| x == y).count();
-    while !old.is_char_boundary(a.len() - same) || !new.is_char_boundary(b.len() - same) {
-        same -= 1;
-    }
-    let (old_end, new_end) = (a.len() - same, b.len() - same);
-    let start_position = advance(Point::new(0, 0), &a[..start]);
+    let start_position = advance(Point::new(0, 0), &a[..splice.start]);
     Some(InputEdit {
-        start_byte: start,
-        old_end_byte: old_end,
-        new_end_byte: new_end,
+        start_byte: splice.start,
+        old_end_byte: splice.old_end,
+        new_end_byte: splice.new_end,
         start_position,
-        old_end_position: advance(start_position, &a[start..old_end]),
-        new_end_position: advance(start_position, &b[start..new_end]),
+        old_end_position: advance(start_position, &a[splice.start..splice.old_end]),
+        new_end_position: advance(start_position, &b[splice.start..splice.new_end]),
     })
 }
 

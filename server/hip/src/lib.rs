@@ -40,10 +40,11 @@ mod shadow;
 mod shared;
 mod synchronises;
 mod syntax;
+pub mod text;
 mod types;
 
 pub use constants::{Constant, ConstantKind};
-pub use document::{Change, Document};
+pub use document::Document;
 pub use fingerprint::Fingerprint;
 pub use kernels::{Function, Kernel, LaunchBounds};
 pub use language::Language;
@@ -56,3 +57,4 @@ pub use query::{Match, Query, QueryError};
 pub use rewrite::{CpuSource, Edit, EditError};
 pub use shared::SharedArray;
 pub use syntax::Syntax;
+pub use text::{Change, Splice, Text};
