@@ -1,7 +1,8 @@
-//! `kernel-scientist`: HIP kernels checked, timed and improved from the command line.
+//! `kernel-scientist`: HIP kernels checked, timed and improved from the command line and from editors.
 
 mod cli;
 mod config;
+mod lsp;
 
 use std::process::ExitCode;
 

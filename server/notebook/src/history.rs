@@ -15,7 +15,8 @@ use crate::store::{Notebook, from_json, path_text};
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryPoint {
     /// The time and what it was taken from. Its `fingerprint` is that of the kernel that was asked for, in the text that
-    /// was measured, also where the whole benchmark was timed.
+    /// was measured, also where the whole benchmark was timed, or a host function that launches it (its `kernel` then
+    /// names that).
     pub measurement: Measurement,
     /// Whether the shape was held out. Never show such a point to a stage.
     pub held_out: bool,
@@ -65,18 +66,28 @@ impl Notebook {
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;
         // A report names kernels with their template arguments, which SQL cannot take off.
-        points.retain(|(kernel, point)| {
-            point.measurement.kernel.as_deref().is_none_or(|name| bare_name(name) == bare_name(kernel))
+        points.retain(|row| {
+            row.is_of_no_kernel
+                || row.point.measurement.kernel.as_deref().is_none_or(|name| bare_name(name) == bare_name(&row.kernel))
         });
-        Ok(points.into_iter().map(|(_, point)| point).collect())
+        Ok(points.into_iter().map(|row| row.point).collect())
     }
 }
 
 /// The columns after those of the measurement.
 const REST: usize = 15;
 
-fn read_point(row: &Row<'_>) -> rusqlite::Result<(String, HistoryPoint)> {
+/// A point beside one of the kernels of its text.
+struct PointRow {
+    kernel: String,
+    /// What was timed is no kernel: a host function that launches some. Its time is one of every kernel of the text.
+    is_of_no_kernel: bool,
+    point: HistoryPoint,
+}
+
+fn read_point(row: &Row<'_>) -> rusqlite::Result<PointRow> {
     let mut measurement = read_measurement(row, 0)?;
+    let is_of_no_kernel = measurement.fingerprint.is_none();
     measurement.fingerprint = row.get(REST + 1)?;
     let speed = match row.get(REST + 3)? {
         Some(ratio) => {
@@ -90,5 +101,6 @@ fn read_point(row: &Row<'_>) -> rusqlite::Result<(String, HistoryPoint)> {
         None => None,
     };
     let held_out = row.get::<_, Option<bool>>(REST + 2)?.unwrap_or(false);
-    Ok((row.get(REST)?, HistoryPoint { measurement, held_out, speed, experiment }))
+    let point = HistoryPoint { measurement, held_out, speed, experiment };
+    Ok(PointRow { kernel: row.get(REST)?, is_of_no_kernel, point })
 }

@@ -58,7 +58,7 @@ use crate::stages::{Designer, Finding, Population, Selector, Writer};
 
 /// Kept with each run. A run is resumed by the version that started it: another might take other steps, and the answers
 /// on record would be taken for answers to those.
-const PROGRAM: &str = concat!("kernel-scientist ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROGRAM: &str = concat!("kernel-scientist ", env!("CARGO_PKG_VERSION"));
 
 /// What stands behind the three stages.
 pub struct Stages<'a> {

@@ -21,4 +21,5 @@ mod run_record;
 pub mod selector;
 pub mod stages;
 pub mod symptoms;
+pub mod trial;
 pub mod writer;

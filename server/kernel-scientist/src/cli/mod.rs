@@ -11,13 +11,13 @@ mod context;
 mod doctor;
 mod error;
 mod evolve;
-mod figures;
+pub(crate) mod figures;
 mod forecast;
 mod history;
 mod kernels;
 mod progress;
 mod provider;
-mod report;
+pub(crate) mod report;
 mod subject;
 mod suggest;
 mod time;
@@ -82,6 +82,8 @@ enum Command {
     History(history::HistoryArgs),
     /// Write a run as one self-contained HTML page to standard output.
     Report(report::ReportArgs),
+    /// Serve an editor as a language server, over standard input and output.
+    Lsp(crate::lsp::LspArgs),
     /// Say what is usable on this machine, and how to get the rest.
     Doctor(doctor::DoctorArgs),
 }
@@ -89,7 +91,10 @@ enum Command {
 /// Parses the arguments, runs the command and turns its result into an exit status.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    context::start_log(cli.global.verbose);
+    // An editor's server has a log of its own.
+    if !matches!(cli.command, Command::Lsp(_)) {
+        context::start_log(cli.global.verbose);
+    }
     let context = match Context::new(cli.global) {
         Ok(context) => context,
         Err(error) => return error.report(),
@@ -105,6 +110,7 @@ pub fn main() -> ExitCode {
         Command::Evolve(args) => evolve::run(&context, &args),
         Command::History(args) => history::run(&context, &args),
         Command::Report(args) => report::run(&context, &args),
+        Command::Lsp(args) => crate::lsp::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
     };
     match result {

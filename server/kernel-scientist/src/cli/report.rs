@@ -8,7 +8,7 @@ mod example;
 mod forest;
 mod gather;
 mod lineage;
-pub(super) mod moment;
+pub(crate) mod moment;
 mod render;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,244 @@
+//! What runs in the background without anybody asking: reading texts, reading histories, looking for hypotheses.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lab::Cancel;
+use lab::benchmark::Benchmark;
+use notebook::{Notebook, RunState};
+use scientist::stages::Hypothesis;
+
+use super::analysis::Analysis;
+use super::commands::{Command, Target};
+use super::diagnostics;
+use super::documents::Role;
+use super::history::FileHistory;
+use super::outbox::Tone;
+use super::session::{Event, Session};
+use super::suggestions;
+use super::view::View;
+use super::{code_lens, inlay_hints};
+
+/// How long the user must have paused before hypotheses are looked for.
+const PAUSE: Duration = Duration::from_millis(400);
+
+impl Session {
+    /// Reads a document's present text in the background, unless that is done or under way: one reading a document at a
+    /// time, of the newest text.
+    pub(super) fn read(self: &Arc<Self>, uri: &str) {
+        let (text, edit, opening, path, role) = {
+            let mut state = self.state();
+            let Some(document) = state.documents.get_mut(uri) else { return };
+            let Some((text, edit)) = document.begin_reading() else { return };
+            (text, edit, document.opening, document.path.clone(), document.role)
+        };
+        let (session, uri) = (Arc::clone(self), uri.to_owned());
+        tokio::task::spawn_blocking(move || {
+            let reading = || {
+                if role == Role::BenchmarkFile {
+                    let found = diagnostics::of_benchmark_file(&path, &text.to_string());
+                    session.apply(Event::BenchmarkFile { uri: uri.clone(), found });
+                }
+                (Analysis::read(&text, edit), Benchmark::path_for(&path).is_file())
+            };
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(reading));
+            let read = read
+                .inspect_err(|panic| tracing::error!("{uri} could not be read: {}", super::guards::in_words(&**panic)))
+                .ok();
+            session.apply(Event::Read { uri, opening, read });
+        });
+    }
+
+    pub(super) fn was_read(self: &Arc<Self>, uri: &str, opening: u64, read: Option<(Analysis, bool)>) {
+        let failed = read.is_none();
+        let (path, is_source) = {
+            let mut state = self.state();
+            let Some(document) = state.documents.get_mut(uri).filter(|document| document.opening == opening) else {
+                return;
+            };
+            let (analysis, is_fed) = read.unzip();
+            document.end_reading(analysis);
+            let known = (document.path.clone(), document.role == Role::Source);
+            match is_fed {
+                Some(true) => drop(state.fed.insert(uri.to_owned())),
+                Some(false) => drop(state.fed.remove(uri)),
+                None => {}
+            }
+            known
+        };
+        if failed {
+            // The same text would fail again; the next change is another text.
+            return;
+        }
+        self.read(uri);
+        if is_source {
+            self.read_history_of_new_kernels(uri, &path);
+            self.refresh_where_changed(uri);
+            self.look_after_a_pause(uri);
+        }
+    }
+
+    fn read_history_of_new_kernels(self: &Arc<Self>, uri: &str, path: &Path) {
+        let is_new = {
+            let state = self.state();
+            let Some(analysis) = state.documents.get(uri).and_then(|document| document.analysis()) else { return };
+            let history = state.histories.get(path);
+            let is_known = |name: &String| history.is_some_and(|history| history.kernels.contains_key(name));
+            analysis.kernels.iter().any(|kernel| !is_known(&kernel.qualified_name))
+        };
+        if is_new {
+            self.read_history(path);
+        }
+    }
+
+    /// Reads what the notebook says of a file, one reading a file at a time.
+    pub(super) fn read_history(self: &Arc<Self>, path: &Path) {
+        let mut names = BTreeSet::new();
+        {
+            let mut state = self.state();
+            if let Some(again) = state.reading_history.get_mut(path) {
+                *again = true;
+                return;
+            }
+            let documents = state.documents.iter().filter(|(_, document)| document.path == path);
+            for analysis in documents.filter_map(|(_, document)| document.analysis()) {
+                names.extend(analysis.kernels.iter().map(|kernel| kernel.qualified_name.clone()));
+            }
+            state.reading_history.insert(path.to_path_buf(), false);
+        }
+        let (session, path) = (Arc::clone(self), path.to_path_buf());
+        // Jobs call this from threads of their own.
+        std::thread::spawn(move || {
+            let history = FileHistory::read(&session.world.notebook, &path, &names)
+                .inspect_err(|error| tracing::warn!("the history of {} could not be read: {error}", path.display()))
+                .ok();
+            session.apply(Event::History { path, history });
+        });
+    }
+
+    pub(super) fn history_was_read(self: &Arc<Self>, path: &Path, history: Option<FileHistory>) {
+        let (again, uris) = {
+            let mut state = self.state();
+            let again = state.reading_history.remove(path).unwrap_or(false);
+            let uris: Vec<String> = {
+                let open = state.documents.iter().filter(|(_, document)| document.path == path);
+                open.map(|(uri, _)| uri.clone()).collect()
+            };
+            if let (Some(history), false) = (history, uris.is_empty()) {
+                state.histories.insert(path.to_path_buf(), Arc::new(history));
+            }
+            (again, uris)
+        };
+        for uri in &uris {
+            self.refresh_where_changed(uri);
+        }
+        if again && !uris.is_empty() {
+            self.read_history(path);
+        }
+    }
+
+    /// Looks for hypotheses once the user has paused; a change ends the search.
+    fn look_after_a_pause(self: &Arc<Self>, uri: &str) {
+        let cancel = Cancel::new();
+        {
+            let mut state = self.state();
+            if !state.documents.get(uri).is_some_and(|document| document.is_read()) {
+                return;
+            }
+            if let Some(before) = state.looking.insert(uri.to_owned(), cancel.clone()) {
+                before.cancel();
+            }
+        }
+        let (session, uri) = (Arc::clone(self), uri.to_owned());
+        tokio::task::spawn_blocking(move || {
+            std::thread::sleep(PAUSE);
+            if !cancel.is_cancelled() {
+                session.look(&uri, &cancel);
+            }
+        });
+    }
+
+    fn look(self: &Arc<Self>, uri: &str, cancel: &Cancel) {
+        let (path, analysis) = {
+            let state = self.state();
+            let Some(document) = state.documents.get(uri) else { return };
+            let Some(analysis) = document.analysis() else { return };
+            let is_known = |fingerprint: &str| state.suggestions.of(fingerprint).is_some();
+            if analysis.kernels.iter().all(|kernel| is_known(&kernel.fingerprint)) {
+                return;
+            }
+            (document.path.clone(), Arc::clone(analysis))
+        };
+        let kernels: Vec<(String, String)> =
+            analysis.kernels.iter().map(|kernel| (kernel.name.clone(), kernel.fingerprint.clone())).collect();
+        let look = || suggestions::look(&self.shelf.catalog(&path), &analysis.text, &kernels, cancel);
+        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(look)) {
+            Ok(Some(found)) => self.apply(Event::Suggested { uri: uri.to_owned(), found }),
+            Ok(None) => {}
+            Err(panic) => tracing::error!("no hypotheses for {uri}: {}", super::guards::in_words(&*panic)),
+        }
+    }
+
+    pub(super) fn were_suggested(&self, uri: &str, found: HashMap<String, Arc<[Hypothesis]>>) {
+        let mut state = self.state();
+        state.looking.remove(uri);
+        let analyses = state.documents.iter().filter_map(|(_, document)| document.analysis());
+        let in_use: BTreeSet<String> =
+            analyses.flat_map(|analysis| analysis.kernels.iter().map(|kernel| kernel.fingerprint.clone())).collect();
+        Arc::make_mut(&mut state.suggestions).learn(found, &in_use);
+    }
+
+    /// Offers to go on with runs of a file that were cut off: their process was killed, or the machine went down.
+    pub(super) fn offer_unfinished(self: &Arc<Self>, uri: &str, path: PathBuf) {
+        let (session, uri) = (Arc::clone(self), uri.to_owned());
+        std::thread::spawn(move || {
+            let found = cut_off(&session.world.notebook, &path)
+                .inspect_err(|error| tracing::warn!("unfinished runs could not be looked up: {error}"));
+            let Ok(Some((run, kernel))) = found else { return };
+            if session.state().offered.insert(run) {
+                session.offer(&uri, run, kernel, &path);
+            }
+        });
+    }
+
+    fn offer(self: &Arc<Self>, uri: &str, run: i64, kernel: Option<String>, path: &Path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let text = format!("Evolution run {run} of {name} was cut off before its end. It can go on where it was.");
+        let session = Arc::clone(self);
+        let target = Target { uri: uri.to_owned(), kernel };
+        self.outbox.ask(Tone::Info, text, vec!["Resume".into(), "Not now".into()], move |taken| {
+            if taken == Some(0) {
+                session.execute(Command::Resume { target, run });
+            }
+        });
+    }
+}
+
+/// The newest run of a file that is neither over nor cancelled, and that no process holds.
+fn cut_off(notebook: &Path, file: &Path) -> Result<Option<(i64, Option<String>)>, notebook::NotebookError> {
+    let Some(notebook) = Notebook::open_existing(notebook)? else { return Ok(None) };
+    let runs = notebook.unfinished_runs(file)?;
+    let run = runs.into_iter().find(|run| run.state == RunState::Open && notebook.hold_run(run.id).is_ok());
+    Ok(run.map(|run| (run.id.0, run.kernel)))
+}
+
+/// What the hints of a view say, wherever they stand.
+pub(super) fn hints_digest(view: &View) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for hint in inlay_hints::hints(view, &(0..usize::MAX)) {
+        (hint.label, hint.tooltip).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// What the lenses of a view say, wherever they stand.
+pub(super) fn lenses_digest(view: &View) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for lens in code_lens::lenses(view) {
+        (lens.title, format!("{:?}", lens.command)).hash(&mut hasher);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,187 @@
+//! Commands: what begins jobs, and what is done with their results.
+
+use std::sync::Arc;
+
+use hip_syntax::{Syntax, Text};
+use lab::Source;
+use lab::benchmark::{self, Benchmark};
+use notebook::RunId;
+use serde_json::{Value, json};
+
+use super::commands::{Command, Target};
+use super::edits::TextEdit;
+use super::guards::in_words;
+use super::outbox::Tone;
+use super::session::{Event, Session};
+use super::to_proto::{self, WorkspaceChange};
+use super::work::{Assignment, Outcome, Work};
+
+impl Session {
+    pub(super) fn try_to(self: &Arc<Self>, command: Command) -> Result<Option<Value>, String> {
+        match command {
+            Command::Time(target) => self.start(target, Work::Time).map(Some),
+            Command::Suggest(target) => self.start(target, Work::Suggest).map(Some),
+            Command::Evolve(target) => self.start(target, Work::Evolve).map(Some),
+            Command::Check(target) => self.start(target, Work::Check).map(Some),
+            Command::Resume { target, run } => self.start(target, Work::Resume(RunId(run))).map(Some),
+            Command::Test { target, key } => self.test(target, &key).map(Some),
+            Command::Apply { proposal } => self.apply_proposal(proposal).map(|()| None),
+            Command::ShowDiff { proposal } => self.show_diff(proposal).map(|()| None),
+            Command::CreateBenchmark(target) => self.create_benchmark(&target).map(|()| None),
+            Command::ShowJob { job } => {
+                let state = self.state().jobs.view(job).map(|job| job.state());
+                self.outbox.message(Tone::Info, state.unwrap_or_else(|| "It has ended.".into()));
+                Ok(None)
+            }
+            Command::Stop { job } => Ok(Some(json!({ "stopped": self.stop(job) }))),
+        }
+    }
+
+    fn test(self: &Arc<Self>, target: Target, key: &str) -> Result<Value, String> {
+        let hypothesis = {
+            let state = self.state();
+            let analysis = state.documents.get(&target.uri).and_then(|document| document.analysis());
+            let kernels = analysis.iter().flat_map(|analysis| &analysis.kernels);
+            let of =
+                |fingerprint: &str| state.suggestions.of(fingerprint).cloned().into_iter().flat_map(|all| all.to_vec());
+            kernels.flat_map(|kernel| of(&kernel.fingerprint)).find(|hypothesis| hypothesis.key == key)
+        };
+        let hypothesis = hypothesis.ok_or_else(|| {
+            format!("hypothesis {key} is not one for the kernel as it is now; ask for suggestions again")
+        })?;
+        self.start(target, Work::Test(Box::new(hypothesis)))
+    }
+
+    /// Takes on a job, on a thread of its own.
+    fn start(self: &Arc<Self>, target: Target, work: Work) -> Result<Value, String> {
+        if self.is_over() {
+            return Err("the server is shutting down".into());
+        }
+        let name = work.name();
+        let (id, assignment, title) = {
+            let mut state = self.state();
+            let document = state
+                .documents
+                .get(&target.uri)
+                .ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
+            let text: Arc<str> = document.text.to_string().into();
+            let source = Source::new(document.path.clone(), Arc::clone(&text));
+            let kernel = target.kernel.as_ref();
+            let fingerprint = kernel.and_then(|name| {
+                let syntax = Syntax::without_tree(Arc::clone(&text));
+                syntax.kernel(name).map(|kernel| kernel.fingerprint.to_string())
+            });
+            if let (Some(kernel), None) = (kernel, &fingerprint) {
+                return Err(format!("{name}: there is no kernel {kernel} in the document as it is now"));
+            }
+            let title = match kernel {
+                Some(kernel) => format!("{name} {kernel}"),
+                None => format!("{name} {}", document.path.display()),
+            };
+            let kernel = target.kernel.clone();
+            let begun = state.jobs.begin(target, work.clone(), text, fingerprint);
+            let (id, cancel) = begun.map_err(|other| format!("{name}: already under way there: {other}"))?;
+            let assignment = Assignment {
+                source,
+                kernel,
+                work,
+                settings: Arc::clone(&state.settings),
+                cache: self.world.cache.clone(),
+                notebook: self.world.notebook.clone(),
+                shelf: Arc::clone(&self.shelf),
+                cancel,
+            };
+            (id, assignment, title)
+        };
+        if self.state().abilities.shows_progress {
+            let progress = self.outbox.progress(id, title);
+            self.state().jobs.show(id, progress);
+        }
+        let uri = self.state().jobs.get(id).map(|job| job.target.uri.clone()).unwrap_or_default();
+        self.refresh_where_changed(&uri);
+        self.spawn(id, assignment)?;
+        Ok(json!({ "job": id }))
+    }
+
+    fn spawn(self: &Arc<Self>, id: u64, assignment: Assignment) -> Result<(), String> {
+        let session = Arc::clone(self);
+        let work = move || {
+            let mut tell = |told| session.apply(Event::Told { job: id, told });
+            let done = || assignment.carry_out(&mut tell);
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(done)).unwrap_or_else(|panic| {
+                Outcome::Error(format!("a mistake in this program ended it: {}", in_words(&*panic)))
+            });
+            session.apply(Event::Ended { job: id, outcome });
+        };
+        let spawned = std::thread::Builder::new().name(format!("job {id}")).spawn(work);
+        spawned.map(drop).map_err(|error| {
+            self.state().jobs.end(id);
+            format!("no thread could be started: {error}")
+        })
+    }
+
+    fn apply_proposal(&self, number: u64) -> Result<(), String> {
+        let change = {
+            let state = self.state();
+            let proposal = state.proposals.get(number)?.clone();
+            proposal.change(&state, false)?
+        };
+        if change.edits.is_empty() {
+            self.outbox.message(Tone::Info, format!("{}: it is in the document already", change.label));
+        } else {
+            self.outbox.apply(change);
+        }
+        Ok(())
+    }
+
+    fn show_diff(&self, number: u64) -> Result<(), String> {
+        let (diff, can_show) = {
+            let state = self.state();
+            (state.proposals.get(number)?.diff(), state.abilities.shows_documents)
+        };
+        let folder = self.world.cache.join("diffs");
+        let path = folder.join(format!("{}-{number}.diff", std::process::id()));
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&path, diff))
+            .map_err(|error| format!("{}: the diff could not be written: {error}", path.display()))?;
+        if can_show {
+            self.outbox.show_document(&path);
+        } else {
+            self.outbox.message(Tone::Info, format!("The diff is in {}", path.display()));
+        }
+        Ok(())
+    }
+
+    fn create_benchmark(&self, target: &Target) -> Result<(), String> {
+        let change = {
+            let state = self.state();
+            let document = state.documents.get(&target.uri).ok_or("the document is not open")?;
+            let path = Benchmark::path_for(&document.path);
+            if path.exists() {
+                return Err(format!("{} is there already", path.display()));
+            }
+            if !state.abilities.edits.creates || !state.abilities.edits.versions {
+                return Err(format!(
+                    "this editor cannot make files for a server; run `kernel-scientist benchmark {} > {}`",
+                    document.path.display(),
+                    path.display()
+                ));
+            }
+            let syntax = Syntax::parse(document.text.to_string());
+            let text = benchmark::infer(&syntax, target.kernel.as_deref()).map_err(|error| error.to_string())?;
+            WorkspaceChange {
+                label: "Create benchmark".into(),
+                uri: to_proto::uri(&path).ok_or_else(|| format!("{}: no address for it", path.display()))?,
+                version: None,
+                text: Text::default(),
+                encoding: state.abilities.encoding,
+                edits: vec![TextEdit { range: 0..0, text }],
+                creates: true,
+                abilities: state.abilities.edits,
+                needs_confirmation: false,
+            }
+        };
+        self.outbox.apply(change);
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! From the protocol's types to our own. Together with `to_proto` the one place that names them.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use hip_syntax::{Change, Position, PositionEncoding};
+use serde_json::Value;
+use tower_lsp::jsonrpc;
+use tower_lsp::ls_types as lsp;
+
+use super::code_actions::Untested;
+use super::commands::Command;
+use super::to_proto::EditAbilities;
+use super::view::View;
+
+/// What a client can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// How it counts columns.
+    pub encoding: PositionEncoding,
+    /// It can be asked to ask for hints again.
+    pub refreshes_hints: bool,
+    /// It can be asked to ask for lenses again.
+    pub refreshes_lenses: bool,
+    /// It shows progress that the server opens.
+    pub shows_progress: bool,
+    /// It can be asked for settings.
+    pub has_settings: bool,
+    /// It can be asked to open a file.
+    pub shows_documents: bool,
+    /// It shows images in Markdown.
+    pub shows_images: bool,
+    /// What it can do with changes.
+    pub edits: EditAbilities,
+}
+
+/// What a client can do, and the settings that it starts the server with.
+pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
+    let all = &params.capabilities;
+    let workspace = all.workspace.as_ref();
+    let window = all.window.as_ref();
+    let edit = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
+    let operations = edit.and_then(|edit| edit.resource_operations.as_ref());
+    let abilities = Abilities {
+        encoding: encoding(all.general.as_ref().and_then(|general| general.position_encodings.as_deref())),
+        refreshes_hints: workspace
+            .and_then(|workspace| workspace.inlay_hint.as_ref()?.refresh_support)
+            .unwrap_or_default(),
+        refreshes_lenses: workspace
+            .and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)
+            .unwrap_or_default(),
+        shows_progress: window.and_then(|window| window.work_done_progress).unwrap_or_default(),
+        has_settings: workspace.and_then(|workspace| workspace.configuration).unwrap_or_default(),
+        shows_documents: window.and_then(|window| window.show_document.as_ref()).is_some_and(|show| show.support),
+        shows_images: params.client_info.as_ref().is_some_and(|info| info.name.starts_with("Visual Studio Code")),
+        edits: EditAbilities {
+            versions: edit.and_then(|edit| edit.document_changes).unwrap_or_default(),
+            annotations: edit.is_some_and(|edit| edit.change_annotation_support.is_some()),
+            creates: operations.is_some_and(|operations| operations.contains(&lsp::ResourceOperationKind::Create)),
+        },
+    };
+    (abilities, params.initialization_options.clone().unwrap_or(Value::Null))
+}
+
+/// UTF-8 where the client offers it, for that needs no counting; UTF-16 is what every client can do.
+fn encoding(offered: Option<&[lsp::PositionEncodingKind]>) -> PositionEncoding {
+    let offered = offered.unwrap_or_default();
+    if offered.contains(&lsp::PositionEncodingKind::UTF8) {
+        PositionEncoding::Utf8
+    } else if offered.contains(&lsp::PositionEncodingKind::UTF16) || offered.is_empty() {
+        PositionEncoding::Utf16
+    } else if offered.contains(&lsp::PositionEncodingKind::UTF32) {
+        PositionEncoding::Utf32
+    } else {
+        PositionEncoding::Utf16
+    }
+}
+
+/// The file of a document; `None` for one that is no file.
+pub fn path(uri: &lsp::Uri) -> Option<PathBuf> {
+    let is_file = uri.scheme().as_str().eq_ignore_ascii_case("file");
+    is_file.then(|| uri.to_file_path()).flatten().map(|path| path.into_owned())
+}
+
+/// A position.
+pub fn position(position: lsp::Position) -> Position {
+    Position::new(position.line, position.character)
+}
+
+/// Bytes of a view's text.
+pub fn range(range: lsp::Range, view: &View) -> Range<usize> {
+    let at = |at| view.text.offset(position(at), view.encoding);
+    let start = at(range.start);
+    start..at(range.end).max(start)
+}
+
+/// Changes of a text.
+pub fn changes(changes: Vec<lsp::TextDocumentContentChangeEvent>) -> Vec<Change> {
+    let change = |change: lsp::TextDocumentContentChangeEvent| Change {
+        range: change.range.map(|range| position(range.start)..position(range.end)),
+        text: change.text,
+    };
+    changes.into_iter().map(change).collect()
+}
+
+/// The kinds of actions that a client wants; empty for all.
+pub fn wanted(context: &lsp::CodeActionContext) -> Vec<String> {
+    context.only.iter().flatten().map(|kind| kind.as_str().to_owned()).collect()
+}
+
+/// What an action that is to be resolved would apply.
+pub fn untested(action: &lsp::CodeAction) -> jsonrpc::Result<Untested> {
+    let data =
+        action.data.clone().ok_or_else(|| jsonrpc::Error::invalid_params("the code action has no data to resolve"))?;
+    serde_json::from_value(data)
+        .map_err(|error| jsonrpc::Error::invalid_params(format!("the code action's data are not ours: {error}")))
+}
+
+/// A command.
+pub fn command(params: lsp::ExecuteCommandParams) -> jsonrpc::Result<Command> {
+    Command::read(&params.command, params.arguments.into_iter().next()).map_err(jsonrpc::Error::invalid_params)
+}
+
+/// The name of a display of progress.
+pub fn progress_token(params: &lsp::WorkDoneProgressCancelParams) -> Option<&str> {
+    match &params.token {
+        lsp::ProgressToken::String(token) => Some(token),
+        lsp::ProgressToken::Number(_) => None,
+    }
+}

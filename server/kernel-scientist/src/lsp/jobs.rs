@@ -1,0 +1,147 @@
+//! What is under way: one long operation at a time on a kernel, each with a stated cause, a state and a way to stop it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lab::Cancel;
+
+use super::commands::Target;
+use super::progress::Progress;
+use super::work::Work;
+
+/// A long operation.
+pub struct Job {
+    /// What it is about.
+    pub target: Target,
+    /// What it does.
+    pub work: Work,
+    /// The text that it works on.
+    pub text: Arc<str>,
+    /// Fingerprint of its kernel in that text.
+    pub fingerprint: Option<String>,
+    /// What it is doing right now.
+    doing: String,
+    /// How far it is, where that can be said.
+    percent: Option<u32>,
+    cancel: Cancel,
+    /// What the client shows of it; it ends when this is dropped.
+    progress: Option<Progress>,
+}
+
+/// A job as features see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobView {
+    /// Its number.
+    pub id: u64,
+    /// The kernel it is about; `None` for the whole document.
+    pub kernel: Option<String>,
+    name: &'static str,
+    doing: String,
+}
+
+impl JobView {
+    /// `Evolve: generation 2 of 5, building 3 drafts`.
+    pub fn state(&self) -> String {
+        format!("{}: {}", self.name, self.doing)
+    }
+}
+
+/// The jobs of a session.
+#[derive(Default)]
+pub struct Jobs {
+    running: BTreeMap<u64, Job>,
+    last: u64,
+}
+
+impl Jobs {
+    /// Takes on a job and gives its number, and what stops it.
+    ///
+    /// # Errors
+    /// The state of what is already under way there.
+    pub fn begin(
+        &mut self,
+        target: Target,
+        work: Work,
+        text: Arc<str>,
+        fingerprint: Option<String>,
+    ) -> Result<(u64, Cancel), String> {
+        if let Some(other) = self.on(&target.uri).into_iter().find(|job| overlap(&job.kernel, &target.kernel)) {
+            return Err(other.state());
+        }
+        self.last += 1;
+        let cancel = Cancel::new();
+        let (doing, progress, percent) = ("waiting to begin".into(), None, None);
+        let job = Job { target, work, text, fingerprint, doing, percent, cancel: cancel.clone(), progress };
+        self.running.insert(self.last, job);
+        Ok((self.last, cancel))
+    }
+
+    /// Gives a job something to show its progress with.
+    pub fn show(&mut self, id: u64, progress: Progress) {
+        if let Some(job) = self.running.get_mut(&id) {
+            job.progress = Some(progress);
+        }
+    }
+
+    /// Notes what a job is doing. Says whether its state changed.
+    pub fn note(&mut self, id: u64, doing: &str, percent: Option<u32>) -> bool {
+        let Some(job) = self.running.get_mut(&id) else { return false };
+        let changed = job.doing != doing;
+        doing.clone_into(&mut job.doing);
+        // A bar that goes back looks broken.
+        job.percent = job.percent.max(percent);
+        if let Some(progress) = &job.progress {
+            progress.report(job.percent, doing);
+        }
+        changed
+    }
+
+    /// A job.
+    pub fn get(&self, id: u64) -> Option<&Job> {
+        self.running.get(&id)
+    }
+
+    /// Asks a job to stop. Its processes are killed within milliseconds; its end is an event of its own.
+    pub fn stop(&self, id: u64) -> bool {
+        self.running.get(&id).inspect(|job| job.cancel.cancel()).is_some()
+    }
+
+    /// Asks all jobs to stop.
+    pub fn stop_all(&self) {
+        self.running.values().for_each(|job| job.cancel.cancel());
+    }
+
+    /// Takes a job off the list: it has ended.
+    pub fn end(&mut self, id: u64) -> Option<Job> {
+        self.running.remove(&id)
+    }
+
+    /// Nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// The jobs on a document.
+    pub fn on(&self, uri: &str) -> Vec<JobView> {
+        let view = |(id, job): (&u64, &Job)| JobView {
+            id: *id,
+            kernel: job.target.kernel.clone(),
+            name: job.work.name(),
+            doing: job.doing.clone(),
+        };
+        self.running.iter().filter(|(_, job)| job.target.uri == uri).map(view).collect()
+    }
+
+    /// One job as features see it.
+    pub fn view(&self, id: u64) -> Option<JobView> {
+        let job = self.running.get(&id)?;
+        self.on(&job.target.uri).into_iter().find(|view| view.id == id)
+    }
+}
+
+fn overlap(one: &Option<String>, other: &Option<String>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    }
+}

@@ -1,0 +1,199 @@
+//! What becomes of a job's result: messages with choices, diagnostics, proposals, and a look at the notebook again.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lab::sanitize::Fault;
+use lab::{Failure, Verdict};
+use scientist::evolution::Ended;
+use scientist::stages::Hypothesis;
+use scientist::trial;
+
+use super::code_actions::expected;
+use super::commands::{Command, Target};
+use super::diagnostics::{Finding, Places, of_failure, of_faults};
+use super::jobs::Job;
+use super::outbox::Tone;
+use super::proposals::Proposal;
+use super::session::Session;
+use super::suggestions::Tested;
+use super::work::Outcome;
+use crate::cli::figures;
+
+/// Hypotheses that are listed in a message.
+const LISTED: usize = 5;
+
+impl Session {
+    pub(super) fn job_ended(self: &Arc<Self>, id: u64, outcome: Outcome) {
+        let Some(job) = self.state().jobs.end(id) else { return };
+        let name = job.work.name();
+        let path = self.state().documents.get(&job.target.uri).map(|document| document.path.clone());
+        match outcome {
+            Outcome::Timed(report) => {
+                tracing::info!("{name}: {} times on {}", report.kernels.len(), report.device);
+                self.publish(&job.target.uri, Vec::new());
+            }
+            Outcome::Tested(hypothesis, tested) => self.tested(&job, path.clone(), &hypothesis, &tested),
+            Outcome::Evolved(base, ended) => self.evolved(&job, path.clone(), base, &ended),
+            Outcome::Checked(faults, failure) => self.checked(&job, &faults, failure.as_ref()),
+            Outcome::Suggested(hypotheses) => self.suggested(&job, &hypotheses),
+            Outcome::Failed(failure) => {
+                self.show_failure(&job, &failure, None);
+                self.outbox.message(Tone::Error, format!("{name}: {failure}"));
+            }
+            Outcome::Error(why) => self.outbox.message(Tone::Error, format!("{name}: {why}")),
+            Outcome::Cancelled => tracing::info!("{name} was stopped"),
+        }
+        let uri = job.target.uri.clone();
+        // The display of its progress ends here, after the result is on its way.
+        drop(job);
+        if let Some(path) = path {
+            self.read_history(&path);
+        }
+        self.refresh_where_changed(&uri);
+    }
+
+    fn tested(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, hypothesis: &Hypothesis, tested: &trial::Tested) {
+        let title = &hypothesis.title;
+        let outcome = match &tested.outcome {
+            Ok(comparison) => {
+                let proposal = Proposal {
+                    uri: job.target.uri.clone(),
+                    path: path.unwrap_or_default(),
+                    base: Arc::clone(&job.text),
+                    text: Arc::clone(&tested.text),
+                    title: title.clone(),
+                };
+                let proposal = self.state().proposals.keep(proposal);
+                let (speed, verdict) = (comparison.speed, comparison.verdict);
+                let text = format!("{title}: {verdict}, {}", figures::speed(&speed));
+                match verdict {
+                    Verdict::Faster => self.propose(text, proposal),
+                    _ => self.outbox.message(Tone::Info, text),
+                }
+                Tested::Measured { speed, verdict, proposal }
+            }
+            Err(failure) => {
+                self.show_failure(job, failure, Some(title));
+                self.outbox.message(Tone::Warning, format!("{title}: {failure}"));
+                Tested::Failed(failure.to_string())
+            }
+        };
+        if let Some(fingerprint) = &job.fingerprint {
+            let mut state = self.state();
+            Arc::make_mut(&mut state.suggestions).learn_test(fingerprint.clone(), hypothesis.key.clone(), outcome);
+        }
+    }
+
+    fn evolved(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, base: Arc<str>, ended: &Ended) {
+        let finished = &ended.finished;
+        let (Some(text), true) = (&ended.best_text, finished.confirmed) else {
+            self.outbox.message(Tone::Info, format!("Evolve: {}", finished.reason));
+            return;
+        };
+        let proposal = Proposal {
+            uri: job.target.uri.clone(),
+            path: path.unwrap_or_default(),
+            base,
+            text: Arc::clone(text),
+            title: format!("Best version, {:.2}x vs original", finished.speedup),
+        };
+        let proposal = self.state().proposals.keep(proposal);
+        self.propose(
+            format!(
+                "Evolve: {:.2}x [{:.2}, {:.2}] vs original, confirmed. {}",
+                finished.speedup, finished.speedup_low, finished.speedup_high, finished.reason
+            ),
+            proposal,
+        );
+    }
+
+    /// A message with Apply and Show diff; looking at the diff asks once more.
+    fn propose(self: &Arc<Self>, text: String, proposal: u64) {
+        let session = Arc::clone(self);
+        let again = text.clone();
+        self.outbox.ask(Tone::Info, text, vec!["Apply".into(), "Show diff".into()], move |taken| match taken {
+            Some(0) => drop(session.execute(Command::Apply { proposal })),
+            Some(_) => {
+                session.execute(Command::ShowDiff { proposal });
+                session.propose(again, proposal);
+            }
+            None => {}
+        });
+    }
+
+    fn checked(&self, job: &Job, faults: &[Fault], failure: Option<&Failure>) {
+        let found = self.located(job, |places, kernel| {
+            let mut found = of_faults(faults, places, kernel.clone());
+            if let (Some(failure), true) = (failure, faults.is_empty()) {
+                found.extend(of_failure(failure, places, kernel, None));
+            }
+            found
+        });
+        let text = match (faults.len(), failure) {
+            (0, None) => "Check: nothing found".to_owned(),
+            (0, Some(failure)) => format!("Check: {failure}"),
+            (1, _) => format!("Check: {}", faults[0].message),
+            (count, _) => format!("Check: {count} faults found"),
+        };
+        let tone = if faults.is_empty() && failure.is_none() { Tone::Info } else { Tone::Warning };
+        self.publish(&job.target.uri, found);
+        self.outbox.message(tone, text);
+    }
+
+    fn suggested(self: &Arc<Self>, job: &Job, hypotheses: &[Hypothesis]) {
+        if let (Some(fingerprint), Some(kernel)) = (&job.fingerprint, &job.target.kernel) {
+            let found = hypotheses.iter().filter(|hypothesis| hypothesis.kernel == *kernel).cloned().collect();
+            let found = [(fingerprint.clone(), found)].into();
+            self.were_suggested(&job.target.uri, found);
+        }
+        if hypotheses.is_empty() {
+            self.outbox.message(Tone::Info, "Suggest: the rule-based catalog finds nothing to try here");
+            return;
+        }
+        let listed: Vec<&Hypothesis> = hypotheses.iter().take(LISTED).collect();
+        let line = |hypothesis: &Hypothesis| {
+            format!(
+                "Test: {} ({}, innovation {}/100)",
+                hypothesis.title,
+                expected(hypothesis.gain),
+                hypothesis.innovation
+            )
+        };
+        let choices = listed.iter().map(|hypothesis| line(hypothesis)).collect();
+        let keys: Vec<(String, String)> =
+            listed.iter().map(|hypothesis| (hypothesis.key.clone(), hypothesis.kernel.clone())).collect();
+        let (session, uri) = (Arc::clone(self), job.target.uri.clone());
+        let text = format!(
+            "{} hypotheses (rule-based), best first. All are in the code actions of the kernel.",
+            hypotheses.len()
+        );
+        self.outbox.ask(Tone::Info, text, choices, move |taken| {
+            if let Some((key, kernel)) = taken.and_then(|taken| keys.get(taken)).cloned() {
+                session.execute(Command::Test { target: Target { uri, kernel: Some(kernel) }, key });
+            }
+        });
+    }
+
+    fn show_failure(&self, job: &Job, failure: &Failure, experiment: Option<&str>) {
+        let found = self.located(job, |places, kernel| of_failure(failure, places, kernel, experiment));
+        self.publish(&job.target.uri, found);
+    }
+
+    /// Findings at places of the text that the job worked on, in the document as it is now; `find` also gets the place
+    /// of the job's kernel.
+    fn located(&self, job: &Job, find: impl FnOnce(&Places<'_>, Range<usize>) -> Vec<Finding>) -> Vec<Finding> {
+        let (path, text, kernel) = {
+            let state = self.state();
+            let Some(document) = state.documents.get(&job.target.uri) else { return Vec::new() };
+            let view = state.view(&job.target.uri);
+            let kernel = view
+                .as_ref()
+                .zip(job.target.kernel.as_ref())
+                .and_then(|(view, name)| view.range_now(&view.kernel(name)?.name_range));
+            (document.path.clone(), document.text.to_string(), kernel.unwrap_or(0..0))
+        };
+        find(&Places::new(&path, &job.text, &text), kernel)
+    }
+}

@@ -1,0 +1,150 @@
+//! The protocol's requests and notifications, each a few lines: from the protocol, to a feature, and back.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types as lsp;
+use tower_lsp::{Client, LanguageServer, LspService};
+
+use super::documents::Role;
+use super::outbox::Outbox;
+use super::progress::job_of;
+use super::session::{Session, World};
+use super::to_proto::Scale;
+use super::view::View;
+use super::{code_actions, code_lens, from_proto, hover, inlay_hints, to_proto};
+
+/// The server that tower-lsp calls.
+///
+/// House rules: documents change before the first await; whatever takes time is a job or a background task, never part
+/// of a request.
+pub struct Server {
+    session: Arc<Session>,
+}
+
+/// The service, the client's end of it, and the session behind it.
+pub fn service(world: World) -> (LspService<Server>, tower_lsp::ClientSocket, Arc<Session>) {
+    let runtime = tokio::runtime::Handle::current();
+    let build = |client: Client| Server { session: Session::new(world, Outbox::new(client, runtime)) };
+    let (service, socket) = LspService::build(build)
+        .custom_method("window/workDoneProgress/cancel", Server::cancel_progress)
+        .custom_method("kernelScientist/population", Server::population)
+        .finish();
+    let session = Arc::clone(&service.inner().session);
+    (service, socket, session)
+}
+
+fn scale(view: &View) -> Scale<'_> {
+    Scale { text: &view.text, encoding: view.encoding }
+}
+
+impl Server {
+    async fn cancel_progress(&self, params: lsp::WorkDoneProgressCancelParams) {
+        if let Some(job) = from_proto::progress_token(&params).and_then(job_of) {
+            self.session.stop(job);
+        }
+    }
+
+    async fn population(&self, params: Value) -> Result<Value> {
+        super::panel::population(&self.session, params).await.map_err(Error::invalid_params)
+    }
+}
+
+impl LanguageServer for Server {
+    async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
+        let (abilities, settings) = from_proto::abilities(&params);
+        let encoding = abilities.encoding;
+        self.session.begin(abilities, &settings);
+        Ok(to_proto::capabilities(encoding))
+    }
+
+    async fn initialized(&self, _: lsp::InitializedParams) {
+        self.session.ask_settings();
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        self.session.stop_all();
+        Ok(())
+    }
+
+    async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let Some(path) = from_proto::path(&document.uri) else { return };
+        let Some(role) = Role::of(&document.language_id, &path) else { return };
+        self.session.open(document.uri.as_str(), path, role, document.version, &document.text);
+    }
+
+    async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
+        let document = params.text_document;
+        self.session.change(document.uri.as_str(), document.version, &from_proto::changes(params.content_changes));
+    }
+
+    async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
+        self.session.saved(params.text_document.uri.as_str());
+    }
+
+    async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
+        self.session.close(params.text_document.uri.as_str());
+    }
+
+    async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
+        self.session.settings_changed(&params.settings);
+    }
+
+    async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
+        let uri = params.text_document.uri.as_str();
+        let Some(view) = self.session.view(uri).await else { return Ok(None) };
+        if !view.settings.code_lens {
+            return Ok(None);
+        }
+        let lenses = code_lens::lenses(&view);
+        self.session.lenses_were_shown(uri, &view);
+        Ok(Some(lenses.iter().map(|lens| to_proto::lens(lens, scale(&view))).collect()))
+    }
+
+    async fn inlay_hint(&self, params: lsp::InlayHintParams) -> Result<Option<Vec<lsp::InlayHint>>> {
+        let uri = params.text_document.uri.as_str();
+        let Some(view) = self.session.view(uri).await else { return Ok(None) };
+        if !view.settings.inlay_hints {
+            return Ok(None);
+        }
+        let range = from_proto::range(params.range, &view);
+        let hints = inlay_hints::hints(&view, &range);
+        self.session.hints_were_shown(uri, &view);
+        Ok(Some(hints.into_iter().map(|hint| to_proto::hint(hint, scale(&view))).collect()))
+    }
+
+    async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
+        let place = params.text_document_position_params;
+        let Some(view) = self.session.view(place.text_document.uri.as_str()).await else { return Ok(None) };
+        let at = view.text.offset(from_proto::position(place.position), view.encoding);
+        Ok(hover::hover(&view, at).map(|hover| to_proto::hover(hover, scale(&view))))
+    }
+
+    async fn code_action(&self, params: lsp::CodeActionParams) -> Result<Option<lsp::CodeActionResponse>> {
+        let Some(view) = self.session.view(params.text_document.uri.as_str()).await else { return Ok(None) };
+        let place = from_proto::range(params.range, &view);
+        let actions = code_actions::actions(&view, &place, &from_proto::wanted(&params.context));
+        Ok(Some(actions.into_iter().map(to_proto::action).collect()))
+    }
+
+    async fn code_action_resolve(&self, mut action: lsp::CodeAction) -> Result<lsp::CodeAction> {
+        if action.data.is_none() {
+            return Ok(action);
+        }
+        let untested = from_proto::untested(&action)?;
+        let change = self
+            .session
+            .written(untested)
+            .await
+            .map_err(|why| Error { message: why.into(), ..Error::content_modified() })?;
+        action.edit = to_proto::workspace_edit(&change);
+        Ok(action)
+    }
+
+    async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<lsp::LSPAny>> {
+        let command = from_proto::command(params)?;
+        Ok(self.session.execute(command))
+    }
+}

@@ -1,0 +1,459 @@
+//! The session: all that the server knows, behind one lock that is only ever held for a moment.
+//!
+//! Handlers take a [`View`] and work on that. What changes the state is an [`Event`]; whatever takes time runs elsewhere
+//! (`background` for readings, `work` for jobs) and comes back as one.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hip_syntax::{Change, PositionEncoding, Text};
+use lab::Cancel;
+use serde_json::{Value, json};
+
+use super::analysis::Analysis;
+use super::code_actions::Untested;
+use super::commands::{Command, Target};
+use super::diagnostics::Finding;
+use super::documents::{Documents, Role};
+use super::from_proto::Abilities;
+use super::history::FileHistory;
+use super::jobs::Jobs;
+use super::outbox::{Outbox, Refreshed, Tone};
+use super::proposals::{Proposal, Proposals};
+use super::settings::{SECTION, Settings};
+use super::suggestions::{Shelf, Suggestions};
+use super::to_proto::{EditAbilities, Publication, WorkspaceChange};
+use super::view::View;
+use super::work::{Outcome, Told};
+
+/// Longest wait of a request for the first reading of a document, or for one without which hints would vanish.
+const READING_PATIENCE: Duration = Duration::from_millis(1500);
+
+/// Where the server keeps things.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Folder for builds, logs and diffs.
+    pub cache: PathBuf,
+    /// The notebook's file.
+    pub notebook: PathBuf,
+    /// What the log's level is set by.
+    pub log: super::log::Level,
+}
+
+/// What changes the state from outside of a request.
+pub enum Event {
+    /// A text was read, or could not be.
+    Read {
+        /// Its document.
+        uri: String,
+        /// Which opening of the document.
+        opening: u64,
+        /// What was read, and whether a benchmark file lies beside it.
+        read: Option<(Analysis, bool)>,
+    },
+    /// A file's history was read from the notebook.
+    History {
+        /// The file.
+        path: PathBuf,
+        /// Its history; `None` when it could not be read.
+        history: Option<FileHistory>,
+    },
+    /// Hypotheses were looked for.
+    Suggested {
+        /// The document.
+        uri: String,
+        /// By the fingerprint of their kernel.
+        found: HashMap<String, Arc<[scientist::stages::Hypothesis]>>,
+    },
+    /// A benchmark file was checked.
+    BenchmarkFile {
+        /// Its document.
+        uri: String,
+        /// Its mistakes.
+        found: Vec<Finding>,
+    },
+    /// A job tells of its way.
+    Told {
+        /// Its number.
+        job: u64,
+        /// What it tells.
+        told: Told,
+    },
+    /// A job has ended.
+    Ended {
+        /// Its number.
+        job: u64,
+        /// What it came to.
+        outcome: Outcome,
+    },
+}
+
+/// All that the server knows.
+pub struct Session {
+    state: Mutex<State>,
+    pub(super) outbox: Outbox,
+    pub(super) world: World,
+    pub(super) shelf: Arc<Shelf>,
+}
+
+/// What is behind the lock.
+pub(super) struct State {
+    pub documents: Documents,
+    pub jobs: Jobs,
+    pub settings: Arc<Settings>,
+    pub abilities: Abilities,
+    pub histories: HashMap<PathBuf, Arc<FileHistory>>,
+    /// Files whose history is being read, and whether it is to be read again.
+    pub reading_history: HashMap<PathBuf, bool>,
+    pub suggestions: Arc<Suggestions>,
+    /// What ends a search for hypotheses in a document.
+    pub looking: HashMap<String, Cancel>,
+    pub proposals: Proposals,
+    pub found: HashMap<String, Vec<Finding>>,
+    /// Documents with a benchmark file beside them.
+    pub fed: HashSet<String>,
+    /// Hash of what hints said when the client last asked.
+    shown_hints: HashMap<String, u64>,
+    /// The same of lenses.
+    shown_lenses: HashMap<String, u64>,
+    /// Runs that were offered for resuming.
+    pub offered: BTreeSet<i64>,
+    is_over: bool,
+}
+
+impl Session {
+    /// A session that talks through `outbox`.
+    pub fn new(world: World, outbox: Outbox) -> Arc<Self> {
+        let abilities = Abilities {
+            encoding: PositionEncoding::Utf16,
+            refreshes_hints: false,
+            refreshes_lenses: false,
+            shows_progress: false,
+            has_settings: false,
+            shows_documents: false,
+            shows_images: false,
+            edits: EditAbilities::default(),
+        };
+        let state = State {
+            documents: Documents::default(),
+            jobs: Jobs::default(),
+            settings: Arc::default(),
+            abilities,
+            histories: HashMap::new(),
+            reading_history: HashMap::new(),
+            suggestions: Arc::default(),
+            looking: HashMap::new(),
+            proposals: Proposals::default(),
+            found: HashMap::new(),
+            fed: HashSet::new(),
+            shown_hints: HashMap::new(),
+            shown_lenses: HashMap::new(),
+            offered: BTreeSet::new(),
+            is_over: false,
+        };
+        Arc::new(Self { state: Mutex::new(state), outbox, world, shelf: Arc::default() })
+    }
+
+    /// The state. A panic elsewhere while it was held left it whole enough: each change of it is one step.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client has said what it can do, and with which settings it starts.
+    pub fn begin(&self, abilities: Abilities, settings: &Value) {
+        self.state().abilities = abilities;
+        self.take_settings(settings);
+    }
+
+    /// Asks the client for its settings, if it has any.
+    pub fn ask_settings(self: &Arc<Self>) {
+        if self.state().abilities.has_settings {
+            let session = Arc::clone(self);
+            self.outbox.settings(move |section| session.take_settings(&section));
+        }
+    }
+
+    /// The client's settings changed. Some clients send them, others want to be asked.
+    pub fn settings_changed(self: &Arc<Self>, sent: &Value) {
+        match sent.get(SECTION) {
+            Some(section) if !section.is_null() => self.take_settings(section),
+            _ => self.ask_settings(),
+        }
+    }
+
+    fn take_settings(&self, section: &Value) {
+        let (settings, wrong) = Settings::read(section);
+        if !wrong.is_empty() {
+            self.outbox.message(Tone::Warning, format!("kernel-scientist: {}", wrong.join("; ")));
+        }
+        self.world.log.set(settings.log);
+        let changed = {
+            let mut state = self.state();
+            let changed = *state.settings != settings;
+            state.settings = Arc::new(settings);
+            changed
+        };
+        if changed {
+            self.refresh(Refreshed::Hints);
+            self.refresh(Refreshed::Lenses);
+        }
+    }
+
+    /// A document was opened.
+    pub fn open(self: &Arc<Self>, uri: &str, path: PathBuf, role: Role, version: i32, text: &str) {
+        self.state().documents.open(uri, path.clone(), role, version, text);
+        self.read(uri);
+        if role == Role::Source {
+            self.offer_unfinished(uri, path);
+        }
+    }
+
+    /// A document was changed: its text is, when this returns; reading it follows.
+    pub fn change(self: &Arc<Self>, uri: &str, version: i32, changes: &[Change]) {
+        {
+            let mut state = self.state();
+            let encoding = state.abilities.encoding;
+            state.documents.change(uri, version, changes, encoding);
+            if let Some(looking) = state.looking.remove(uri) {
+                looking.cancel();
+            }
+        }
+        self.read(uri);
+    }
+
+    /// A document was saved: another program may have measured it.
+    pub fn saved(self: &Arc<Self>, uri: &str) {
+        let path = self.state().documents.get(uri).map(|document| document.path.clone());
+        if let Some(path) = path {
+            self.read_history(&path);
+        }
+    }
+
+    /// A document was closed. Jobs on it go on: what they find is kept in the notebook.
+    pub fn close(&self, uri: &str) {
+        let (cleared, encoding) = {
+            let mut state = self.state();
+            if let Some(document) = state.documents.get(uri) {
+                let path = document.path.clone();
+                state.histories.remove(&path);
+            }
+            state.documents.close(uri);
+            state.shown_hints.remove(uri);
+            state.shown_lenses.remove(uri);
+            state.fed.remove(uri);
+            if let Some(looking) = state.looking.remove(uri) {
+                looking.cancel();
+            }
+            (state.found.remove(uri).is_some(), state.abilities.encoding)
+        };
+        if cleared {
+            let (text, found) = (Text::default(), Vec::new());
+            self.outbox.publish(Publication { uri: uri.to_owned(), version: None, text, encoding, found });
+        }
+    }
+
+    /// A document as it is now, at once: with what was last read, moved along with the edits since. Waits, and not for
+    /// long, only where nothing was read yet or an edit took away the place of something that is shown.
+    pub async fn view(&self, uri: &str) -> Option<View> {
+        let deadline = Instant::now() + READING_PATIENCE;
+        loop {
+            let was_read = {
+                let state = self.state();
+                let document = state.documents.get(uri).filter(|document| document.role == Role::Source)?;
+                if !document.has_lost_places() || Instant::now() >= deadline {
+                    return state.view(uri);
+                }
+                document.was_read().notified_owned()
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            // Whether it was read or the time is up, the loop looks again.
+            let _ = tokio::time::timeout(left, was_read).await;
+        }
+    }
+
+    /// The client has what hints say in this view.
+    pub fn hints_were_shown(&self, uri: &str, view: &View) {
+        let digest = super::background::hints_digest(view);
+        self.state().shown_hints.insert(uri.to_owned(), digest);
+    }
+
+    /// The client has these lenses.
+    pub fn lenses_were_shown(&self, uri: &str, view: &View) {
+        let digest = super::background::lenses_digest(view);
+        self.state().shown_lenses.insert(uri.to_owned(), digest);
+    }
+
+    /// Asks the client to ask again where it shows something else than it would be told now.
+    pub(super) fn refresh_where_changed(&self, uri: &str) {
+        let (hints, lenses) = {
+            let mut state = self.state();
+            let Some(view) = state.view(uri) else { return };
+            let (hints, lenses) = (super::background::hints_digest(&view), super::background::lenses_digest(&view));
+            (is_news(&mut state.shown_hints, uri, hints), is_news(&mut state.shown_lenses, uri, lenses))
+        };
+        if hints {
+            self.refresh(Refreshed::Hints);
+        }
+        if lenses {
+            self.refresh(Refreshed::Lenses);
+        }
+    }
+
+    pub(super) fn refresh(&self, what: Refreshed) {
+        let can = {
+            let state = self.state();
+            match what {
+                Refreshed::Hints => state.abilities.refreshes_hints,
+                Refreshed::Lenses => state.abilities.refreshes_lenses,
+            }
+        };
+        if can {
+            self.outbox.refresh(what);
+        }
+    }
+
+    /// What an untested hypothesis changes, as an edit of the version that it was offered on.
+    pub async fn written(self: &Arc<Self>, untested: Untested) -> Result<WorkspaceChange, String> {
+        let session = Arc::clone(self);
+        let written = tokio::task::spawn_blocking(move || session.write(&untested));
+        written.await.unwrap_or_else(|error| Err(format!("the change could not be written: {error}")))
+    }
+
+    fn write(&self, untested: &Untested) -> Result<WorkspaceChange, String> {
+        let changed = || "the document was changed since; ask for code actions again".to_owned();
+        let (path, text) = {
+            let state = self.state();
+            let document = state.documents.get(&untested.target.uri).ok_or_else(changed)?;
+            if document.version != untested.version {
+                return Err(changed());
+            }
+            (document.path.clone(), document.text.to_string())
+        };
+        let drafts = self.shelf.catalog(&path).apply(&text, &untested.key).map_err(|error| error.to_string())?;
+        let draft = drafts.into_iter().next().ok_or("the hypothesis has no draft")?;
+        let proposal = Proposal {
+            uri: untested.target.uri.clone(),
+            path,
+            base: text.into(),
+            text: draft.text.into(),
+            title: untested.title.clone(),
+        };
+        let state = self.state();
+        let change = proposal.change(&state, true)?;
+        if change.version != Some(untested.version) {
+            return Err(changed());
+        }
+        Ok(change)
+    }
+
+    /// Carries out a command. Long ones are jobs: the answer is their number, at once.
+    pub fn execute(self: &Arc<Self>, command: Command) -> Option<Value> {
+        match self.try_to(command) {
+            Ok(answer) => answer,
+            Err(why) => {
+                self.outbox.message(Tone::Warning, why);
+                None
+            }
+        }
+    }
+
+    /// Asks a job to stop.
+    pub fn stop(&self, job: u64) -> bool {
+        self.state().jobs.stop(job)
+    }
+
+    /// Asks all jobs to stop, and takes on no others.
+    pub fn stop_all(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        state.jobs.stop_all();
+        state.looking.values().for_each(Cancel::cancel);
+    }
+
+    /// Whether every job has ended.
+    pub fn is_idle(&self) -> bool {
+        self.state().jobs.is_empty()
+    }
+
+    /// Whether no job may begin any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// The one place where the state changes from outside of a request.
+    pub fn apply(self: &Arc<Self>, event: Event) {
+        match event {
+            Event::Read { uri, opening, read } => self.was_read(&uri, opening, read),
+            Event::History { path, history } => self.history_was_read(&path, history),
+            Event::Suggested { uri, found } => self.were_suggested(&uri, found),
+            Event::BenchmarkFile { uri, found } => self.publish(&uri, found),
+            Event::Told { job, told } => self.was_told(job, told),
+            Event::Ended { job, outcome } => self.job_ended(job, outcome),
+        }
+    }
+
+    fn was_told(&self, job: u64, told: Told) {
+        match told {
+            Told::Doing(doing, percent) => {
+                tracing::debug!("job {job}: {doing}");
+                let uri = {
+                    let mut state = self.state();
+                    let changed = state.jobs.note(job, &doing, percent);
+                    changed.then(|| state.jobs.get(job).map(|job| job.target.uri.clone())).flatten()
+                };
+                if let Some(uri) = uri {
+                    self.refresh_where_changed(&uri);
+                }
+            }
+            Told::Event(event) => {
+                let target = self.state().jobs.get(job).map(|job| job.target.clone());
+                if let Some(Target { uri, kernel }) = target {
+                    self.outbox.run_event(json!({ "job": job, "uri": uri, "kernel": kernel, "event": *event }));
+                }
+            }
+        }
+    }
+
+    /// Shows diagnostics of a document, in place of those shown before.
+    pub(super) fn publish(&self, uri: &str, found: Vec<Finding>) {
+        let publication = {
+            let mut state = self.state();
+            let Some(document) = state.documents.get(uri) else { return };
+            let (version, text) = (Some(document.version), document.text.clone());
+            let before = state.found.insert(uri.to_owned(), found.clone());
+            if before.unwrap_or_default().is_empty() && found.is_empty() {
+                return;
+            }
+            Publication { uri: uri.to_owned(), version, text, encoding: state.abilities.encoding, found }
+        };
+        self.outbox.publish(publication);
+    }
+}
+
+/// Whether the client shows something else; it is asked once for each change, whether or not it asks again.
+fn is_news(shown: &mut HashMap<String, u64>, uri: &str, now: u64) -> bool {
+    shown.get_mut(uri).is_some_and(|shown| std::mem::replace(shown, now) != now)
+}
+
+impl State {
+    /// A document as it is now; `None` where nothing was read yet.
+    pub fn view(&self, uri: &str) -> Option<View> {
+        let document = self.documents.get(uri)?;
+        Some(View {
+            uri: uri.to_owned(),
+            version: document.version,
+            text: document.text.clone(),
+            encoding: self.abilities.encoding,
+            analysis: Arc::clone(document.analysis()?),
+            splices: document.splices(),
+            history: self.histories.get(&document.path).cloned().unwrap_or_default(),
+            jobs: self.jobs.on(uri),
+            suggestions: Arc::clone(&self.suggestions),
+            settings: Arc::clone(&self.settings),
+            has_benchmark_file: self.fed.contains(uri),
+            shows_images: self.abilities.shows_images,
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Hypotheses of the rule-based catalog for the kernels of open documents, looked for in the background.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lab::benchmark::Benchmark;
+use lab::{Cancel, SpeedRatio, Verdict};
+use scientist::catalog::Catalog;
+use scientist::stages::Hypothesis;
+
+/// Hypotheses by the fingerprint of the kernel that they are for, best first, and what tests of them came to.
+#[derive(Clone, Debug, Default)]
+pub struct Suggestions {
+    known: HashMap<String, Arc<[Hypothesis]>>,
+    tested: HashMap<(String, String), Tested>,
+}
+
+/// What the test of a hypothesis came to.
+#[derive(Clone, Debug)]
+pub enum Tested {
+    /// It ran; the proposal is the text to apply.
+    Measured {
+        /// Against the file as it was.
+        speed: SpeedRatio,
+        /// What the interval says.
+        verdict: Verdict,
+        /// Number of the proposal.
+        proposal: u64,
+    },
+    /// It failed; in words.
+    Failed(String),
+}
+
+impl Suggestions {
+    /// Hypotheses for a kernel; `None` when nobody has looked yet.
+    pub fn of(&self, fingerprint: &str) -> Option<&Arc<[Hypothesis]>> {
+        self.known.get(fingerprint)
+    }
+
+    /// What the test of a hypothesis on a kernel came to.
+    pub fn test_of(&self, fingerprint: &str, key: &str) -> Option<&Tested> {
+        self.tested.get(&(fingerprint.to_owned(), key.to_owned()))
+    }
+
+    /// Notes what was found for kernels, and forgets kernels that are not in use any more: each edit makes another.
+    pub fn learn(&mut self, found: HashMap<String, Arc<[Hypothesis]>>, in_use: &BTreeSet<String>) {
+        self.known.retain(|fingerprint, _| in_use.contains(fingerprint));
+        self.known.extend(found);
+    }
+
+    /// Notes what a test came to.
+    pub fn learn_test(&mut self, fingerprint: String, key: String, tested: Tested) {
+        self.tested.insert((fingerprint, key), tested);
+    }
+}
+
+/// The catalog, made once for each benchmark file: its queries take tens of milliseconds to compile.
+#[derive(Default)]
+pub struct Shelf(Mutex<Option<(Option<String>, Arc<Catalog>)>>);
+
+impl Shelf {
+    /// The catalog for a source. A benchmark file with a mistake counts as none here; it has a message of its own.
+    pub fn catalog(&self, source: &Path) -> Arc<Catalog> {
+        let path = Benchmark::path_for(source);
+        let text = std::fs::read_to_string(&path).ok();
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*shelf {
+            Some((of, catalog)) if *of == text => Arc::clone(catalog),
+            _ => {
+                let benchmark = text.as_ref().and_then(|text| Benchmark::parse(&path, text).ok());
+                let catalog = Arc::new(Catalog::load().fed_by(benchmark.as_ref()));
+                *shelf = Some((text, Arc::clone(&catalog)));
+                catalog
+            }
+        }
+    }
+}
+
+/// Looks for hypotheses for `kernels` (name and fingerprint) of a text; `None` when it was cancelled.
+pub fn look(
+    catalog: &Catalog,
+    text: &str,
+    kernels: &[(String, String)],
+    cancel: &Cancel,
+) -> Option<HashMap<String, Arc<[Hypothesis]>>> {
+    let all = catalog.suggest_until(text, None, cancel).ok()?;
+    let of = |name: &str| all.iter().filter(|hypothesis| hypothesis.kernel == name).cloned().collect();
+    Some(kernels.iter().map(|(name, fingerprint)| (fingerprint.clone(), of(name))).collect())
+}

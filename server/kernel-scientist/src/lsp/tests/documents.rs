@@ -1,0 +1,89 @@
+//! Documents under edit.
+
+use hip_syntax::{Change, Position, PositionEncoding};
+
+use crate::lsp::analysis::Analysis;
+use crate::lsp::documents::{Document, Documents, Role};
+
+const URI: &str = "file:///w/a.hip";
+
+fn opened(text: &str) -> Documents {
+    let mut documents = Documents::default();
+    documents.open(URI, "/w/a.hip".into(), Role::Source, 1, text);
+    read(documents.get_mut(URI).unwrap());
+    documents
+}
+
+fn read(document: &mut Document) {
+    while let Some((text, edit)) = document.begin_reading() {
+        document.end_reading(Some(Analysis::read(&text, edit)));
+    }
+}
+
+fn insert(documents: &mut Documents, at: (u32, u32), text: &str, encoding: PositionEncoding) {
+    let at = Position::new(at.0, at.1);
+    documents.change(URI, 2, &[Change { range: Some(at..at), text: text.into() }], encoding);
+}
+
+#[test]
+fn columns_are_counted_as_the_client_counts() {
+    for (encoding, column) in [(PositionEncoding::Utf8, 7), (PositionEncoding::Utf16, 3), (PositionEncoding::Utf32, 2)]
+    {
+        let mut documents = opened("大😀x\r\n__global__ void k() {}\r\n");
+        insert(&mut documents, (0, column), "!", encoding);
+        assert_eq!(
+            documents.get(URI).unwrap().text.to_string(),
+            "大😀!x\r\n__global__ void k() {}\r\n",
+            "{encoding:?}"
+        );
+    }
+}
+
+#[test]
+fn edits_during_a_reading_are_carried_on() {
+    let mut documents = opened("__global__ void k() {}\n");
+    insert(&mut documents, (0, 0), "// one\n", PositionEncoding::Utf8);
+    let (text, edit) = documents.get_mut(URI).unwrap().begin_reading().unwrap();
+    assert_eq!(documents.get_mut(URI).unwrap().begin_reading().map(|_| ()), None, "one reading at a time");
+    insert(&mut documents, (0, 0), "// two\n", PositionEncoding::Utf8);
+    let document = documents.get_mut(URI).unwrap();
+    document.end_reading(Some(Analysis::read(&text, edit)));
+    assert_eq!(document.splices().len(), 1, "only the edit that was not read is left");
+    assert!(!document.is_read());
+    assert!(document.begin_reading().is_some(), "the newest text is read next");
+}
+
+#[test]
+fn a_reading_that_failed_leaves_what_was_known() {
+    let mut documents = opened("__global__ void k() {}\n");
+    insert(&mut documents, (0, 0), "x", PositionEncoding::Utf8);
+    let document = documents.get_mut(URI).unwrap();
+    document.begin_reading().unwrap();
+    document.end_reading(None);
+    assert_eq!(document.analysis().unwrap().kernels.len(), 1);
+    assert_eq!(document.splices().len(), 1);
+}
+
+#[test]
+fn a_place_that_an_edit_took_away_is_known_to_be_lost() {
+    let mut documents = opened("__global__ void k() {}\n");
+    insert(&mut documents, (0, 0), "// one\n", PositionEncoding::Utf8);
+    assert!(!documents.get(URI).unwrap().has_lost_places());
+    let whole = Change { range: Some(Position::new(0, 0)..Position::new(9, 0)), text: "int a;\n".into() };
+    documents.change(URI, 3, &[whole], PositionEncoding::Utf8);
+    assert!(documents.get(URI).unwrap().has_lost_places());
+    read(documents.get_mut(URI).unwrap());
+    assert!(!documents.get(URI).unwrap().has_lost_places());
+}
+
+#[test]
+fn documents_that_are_none_of_ours_are_left_alone() {
+    let role = |language, path: &str| Role::of(language, path.as_ref());
+    assert_eq!(role("hip", "/a.hip"), Some(Role::Source));
+    assert_eq!(role("cpp", "/a.cpp"), Some(Role::Source));
+    assert_eq!(role("cuda-cpp", "/a.cu"), Some(Role::Source));
+    assert_eq!(role("plaintext", "/a.hip"), Some(Role::Source), "an editor that does not know the ending");
+    assert_eq!(role("toml", "/a.bench.toml"), Some(Role::BenchmarkFile));
+    assert_eq!(role("toml", "/Cargo.toml"), None);
+    assert_eq!(role("python", "/a.py"), None);
+}

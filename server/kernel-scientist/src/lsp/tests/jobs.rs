@@ -1,0 +1,156 @@
+//! Jobs, with real builds and runs.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::editor::Editor;
+
+const REDUCTION: &str = include_str!("../../../../../tests/benchmarks/reduction.hip");
+const BENCHMARK: &str = include_str!("../../../../../tests/benchmarks/reduction.bench.toml");
+
+/// An editor with the reduction of the samples open, and its address.
+async fn with_reduction() -> (Editor, String) {
+    let mut editor = Editor::start().await;
+    std::fs::write(editor.path("reduction.bench.toml"), BENCHMARK).unwrap();
+    let uri = editor.open("reduction.hip", REDUCTION).await;
+    (editor, uri)
+}
+
+/// Waits for the end of a job's progress, and gives what was reported.
+async fn progress(editor: &mut Editor) -> Vec<Value> {
+    let mut reports = Vec::new();
+    loop {
+        let value = editor.expect("$/progress", Value::Null).await["value"].clone();
+        let is_end = value["kind"] == "end";
+        reports.push(value);
+        if is_end {
+            return reports;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_becomes_a_hint_and_a_line_of_history() {
+    let (mut editor, uri) = with_reduction().await;
+    let job = editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    assert_eq!(job["job"], 1);
+    let lenses = editor.lenses(&uri).await;
+    assert!(lenses[0].starts_with("Time: ") && lenses[1] == "Stop", "{lenses:?}");
+    let again = editor.execute("evolve", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    assert_eq!(again, Value::Null);
+    assert!(editor.message(None).await.contains("already under way there: Time: "));
+    let reports = progress(&mut editor).await;
+    assert_eq!(reports[0]["kind"], "begin");
+    assert_eq!(reports[0]["title"], "Time reduce_sum");
+    let start = Instant::now();
+    let figure = loop {
+        let hints = editor.hints(&uri).await;
+        if let Some((_, _, label)) = hints.into_iter().find(|(_, _, label)| label.contains("cpu emulation")) {
+            break label;
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "no hint came");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert!(figure.contains("sum()") && !figure.contains("stale"), "{figure}");
+    assert_eq!(editor.lenses(&uri).await, ["Time", "Suggest", "Evolve"]);
+    let hover = json!({ "position": { "line": 5, "character": 18 } });
+    let hover = editor.ask(&uri, "hover", hover).await;
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("| as now |"), "{hover}");
+    editor.settle().await;
+    assert!(editor.refreshed.iter().any(|method| method.contains("inlayHint")), "{:?}", editor.refreshed);
+    // A changed constant makes the figure stale.
+    editor.change(&uri, 2, json!([{ "text": REDUCTION.replace("BLOCK 256", "BLOCK 128") }])).await;
+    let start = Instant::now();
+    while !editor.hints(&uri).await.iter().any(|(_, _, label)| label.starts_with("stale: ")) {
+        assert!(start.elapsed() < Duration::from_secs(10), "the hint does not become stale");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_does_not_build_is_diagnosed_at_its_line() {
+    let (mut editor, uri) = with_reduction().await;
+    let broken = REDUCTION.replace("int tid = threadIdx.x;", "int tid = threadIdx.q;");
+    editor.change(&uri, 2, json!([{ "text": broken }])).await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    let first = &shown["diagnostics"][0];
+    let line = broken.lines().position(|line| line.contains("threadIdx.q")).unwrap();
+    assert_eq!(first["range"]["start"]["line"], line, "{shown}");
+    assert_eq!((&first["severity"], &first["source"]), (&json!(1), &json!("kernel-scientist")));
+    assert!(editor.message(None).await.contains("does not compile"));
+    progress(&mut editor).await;
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_stopped_from_its_progress_within_a_second() {
+    let mut editor = Editor::start().await;
+    let endless = "#include <hip/hip_runtime.h>\n__global__ void k(int* p) { while (*(volatile int*)p == 0) {} }\n\
+                   int main() { int* p; hipMalloc(&p, 4); hipMemset(p, 0, 4); k<<<1, 1>>>(p); return hipDeviceSynchronize(); }\n";
+    let uri = editor.open("endless.hip", endless).await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "k" })).await;
+    let start = Instant::now();
+    loop {
+        let lenses = editor.lenses(&uri).await;
+        if lenses[0] == "Time: timing" {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(100), "{lenses:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let stopped = Instant::now();
+    editor.notify("window/workDoneProgress/cancel", json!({ "token": "kernel-scientist/job/1" })).await;
+    while editor.lenses(&uri).await != ["Time", "Suggest", "Evolve"] {
+        assert!(stopped.elapsed() < Duration::from_secs(1), "it goes on");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    progress(&mut editor).await;
+    // A document closed during a job, and input that ends during one.
+    editor.execute("time", json!({ "uri": uri, "kernel": "k" })).await;
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
+    tokio::time::sleep(Duration::from_millis(800)).await;
+    let took = editor.vanish().await;
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hypothesis_is_tested_and_applied() {
+    let (mut editor, uri) = with_reduction().await;
+    editor.execute("suggest", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    let asked = editor.expect("window/showMessageRequest", Value::Null).await;
+    let choices = asked["actions"].as_array().unwrap();
+    assert!(choices[0]["title"].as_str().unwrap().starts_with("Test: "), "{asked}");
+    progress(&mut editor).await;
+    let at = json!({ "line": 6, "character": 8 });
+    let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [],
+        "only": ["refactor.rewrite.kernelScientist.test"] } });
+    let actions = editor.ask(&uri, "codeAction", params).await;
+    let sequential = actions.as_array().unwrap().iter().find(|action| {
+        let key = action["command"]["arguments"][0]["key"].as_str().unwrap();
+        key.starts_with("sequential-reduction")
+    });
+    let command = sequential.unwrap_or(&actions[0])["command"].clone();
+    let job = editor
+        .request(
+            "workspace/executeCommand",
+            json!({ "command": command["command"], "arguments": command["arguments"] }),
+        )
+        .await;
+    assert_eq!(job["job"], 2);
+    progress(&mut editor).await;
+    let said = editor.message(Some("Apply")).await;
+    assert!(said.contains("faster, "), "{said}");
+    let edit = editor.expect("workspace/applyEdit", json!({ "applied": true })).await;
+    assert_eq!(edit["edit"]["documentChanges"][0]["textDocument"]["version"], 1);
+    editor.settle().await;
+    let population = editor.request("kernelScientist/population", json!({ "uri": uri })).await;
+    assert_eq!(population["members"].as_array().unwrap().len(), 2, "{population}");
+    assert_eq!(population["state"], "finished");
+    editor.stop().await;
+}

@@ -1,0 +1,348 @@
+//! What jobs do, on threads of their own: build, run, time, and everything else that takes its time.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lab::sanitize::{Fault, Sanitized, Sanitizer};
+use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
+use lab::{Cancel, Failure, LabError, Source, TimeReport};
+use notebook::{MeasuredCode, Notebook, NotebookError, RunId};
+use scientist::budget::Budget;
+use scientist::catalog::Catalog;
+use scientist::evolution::event::{EndState, Event};
+use scientist::evolution::{self, Ended, Evolution, Stages};
+use scientist::run::{RunError, RunRequest, Settings as Measuring};
+use scientist::stages::Hypothesis;
+use scientist::trial::{self, TrialError};
+
+use super::settings::Settings;
+use super::suggestions::Shelf;
+
+/// What a job does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Check and time.
+    Time,
+    /// Write, check and time one hypothesis.
+    Test(Box<Hypothesis>),
+    /// Run generations of experiments.
+    Evolve,
+    /// Go on with an interrupted run.
+    Resume(RunId),
+    /// Look for races and accesses out of bounds.
+    Check,
+    /// Look for hypotheses.
+    Suggest,
+}
+
+impl Work {
+    /// As it is called in lenses and messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Time => "Time",
+            Self::Test(_) => "Test",
+            Self::Evolve | Self::Resume(_) => "Evolve",
+            Self::Check => "Check",
+            Self::Suggest => "Suggest",
+        }
+    }
+}
+
+/// A job with all that it needs.
+pub struct Assignment {
+    /// The text as it is in the editor, saved or not.
+    pub source: Source,
+    /// The kernel it is about.
+    pub kernel: Option<String>,
+    /// What is to be done.
+    pub work: Work,
+    /// The user's settings.
+    pub settings: Arc<Settings>,
+    /// Folder for builds.
+    pub cache: PathBuf,
+    /// The notebook's file.
+    pub notebook: PathBuf,
+    /// The catalog.
+    pub shelf: Arc<Shelf>,
+    /// Ends it.
+    pub cancel: Cancel,
+}
+
+/// What a job tells on its way.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// What it is doing, and how far it is, in percent.
+    Doing(String, Option<u32>),
+    /// What happened in an evolution.
+    Event(Box<Event>),
+}
+
+/// What a job came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Times, which are in the notebook.
+    Timed(TimeReport),
+    /// A hypothesis was tested.
+    Tested(Box<Hypothesis>, Box<trial::Tested>),
+    /// An evolution of this text came to its end.
+    Evolved(Arc<str>, Box<Ended>),
+    /// Faults that sanitizers found, and how the run failed, if it did.
+    Checked(Vec<Fault>, Option<Failure>),
+    /// Hypotheses, best first.
+    Suggested(Vec<Hypothesis>),
+    /// The code as it is in the editor fails.
+    Failed(Failure),
+    /// It could not be done; the text says why and what to do.
+    Error(String),
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+impl From<LabError> for Outcome {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Code(failure) => Self::Failed(failure),
+            LabError::Cancelled => Self::Cancelled,
+            other => Self::Error(other.to_string()),
+        }
+    }
+}
+
+impl From<NotebookError> for Outcome {
+    fn from(error: NotebookError) -> Self {
+        Self::Error(error.to_string())
+    }
+}
+
+impl From<RunError> for Outcome {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Original(failure) => Self::Failed(failure),
+            RunError::Lab(error) => error.into(),
+            other => Self::Error(other.to_string()),
+        }
+    }
+}
+
+impl From<TrialError> for Outcome {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::NotWritten(why) => Self::Error(why),
+            TrialError::Run(error) => error.into(),
+            TrialError::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl Assignment {
+    /// Does it. `tell` hears of the way.
+    pub fn carry_out(&self, tell: &mut dyn FnMut(Told)) -> Outcome {
+        let done = match &self.work {
+            Work::Time => self.time(tell),
+            Work::Test(hypothesis) => self.test(hypothesis, tell),
+            Work::Evolve => self.evolve(None, tell),
+            Work::Resume(run) => self.evolve(Some(*run), tell),
+            Work::Check => self.check(tell),
+            Work::Suggest => self.suggest(tell),
+        };
+        match done {
+            // Whatever else came of it, somebody wanted it to stop.
+            Err(_) if self.cancel.is_cancelled() => Outcome::Cancelled,
+            Ok(outcome) | Err(outcome) => outcome,
+        }
+    }
+
+    fn open(&self, source: &Source, kernel: Option<&str>, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
+        if self.settings.device != "cpu" {
+            let device = &self.settings.device;
+            return Err(Outcome::Error(format!(
+                "device {device}: this version runs on the local cpu only; set kernelScientist.device to \"cpu\""
+            )));
+        }
+        tell(Told::Doing("opening the device (the first time its runtime is built)".into(), None));
+        Source::check_path(&source.path)?;
+        let options = WorkbenchOptions {
+            cache: self.cache.clone(),
+            benchmark: None,
+            program_args: None,
+            kernel: kernel.map(str::to_owned),
+            timeout: Duration::from_secs_f64(self.settings.timeout_seconds),
+            memory_bytes: self.settings.memory_mib << 20,
+        };
+        Ok(Workbench::open(source, options, &self.cancel)?)
+    }
+
+    fn time(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        let bench = self.open(&self.source, self.kernel.as_deref(), tell)?;
+        let start = Instant::now();
+        tell(Told::Doing("building".into(), None));
+        let build = bench.build(&self.source, &self.cancel)?;
+        tell(Told::Doing("timing".into(), None));
+        let sampling = Sampling {
+            seed: rand::random(),
+            budget: Duration::from_millis(600),
+            half_width: 0.005,
+            shapes: ShapeChoice::Shown,
+        };
+        let report = bench.time(&build, &sampling, &self.cancel)?;
+        let kernels = evolution::kernels(&self.source.text);
+        let code = MeasuredCode { text: &self.source.text, kernels: &kernels };
+        let notebook = Notebook::open(&self.notebook)?;
+        notebook.record_times(&self.source.path, code, &report, sampling.seed, start.elapsed())?;
+        Ok(Outcome::Timed(report))
+    }
+
+    fn test(&self, hypothesis: &Hypothesis, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        let bench = self.open(&self.source, None, tell)?;
+        let notebook = Notebook::open(&self.notebook)?;
+        let catalog = self.shelf.catalog(&self.source.path);
+        let request = trial::Request {
+            file: self.source.path.clone(),
+            text: Arc::clone(&self.source.text),
+            hypothesis: hypothesis.clone(),
+            seed: seed(),
+            settings: Measuring::default(),
+        };
+        let mut say = |doing| tell(Told::Doing(doing, None));
+        let tested = trial::test(&bench, &catalog, &notebook, &request, &self.cancel, &mut say)?;
+        Ok(Outcome::Tested(Box::new(hypothesis.clone()), Box::new(tested)))
+    }
+
+    fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        let notebook = Notebook::open(&self.notebook)?;
+        let source = match resumed {
+            // A run goes on with the text that it began with, whatever became of the file.
+            Some(run) => self.source.with_text(notebook.text(&notebook.run(run)?.original)?),
+            None => self.source.clone(),
+        };
+        let bench = self.open(&source, None, tell)?;
+        let (mut selector, mut designer, mut writer) = Catalog::load().fed_by(bench.benchmark()).stages();
+        let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
+        let evolution = Evolution::new(&bench, stages, &notebook);
+        let mut pace = Pace::default();
+        let mut hear = |event: Event| {
+            if let Some((doing, percent)) = pace.of(&event) {
+                tell(Told::Doing(doing, percent));
+            }
+            tell(Told::Event(Box::new(event)));
+        };
+        let ended = match resumed {
+            Some(run) => evolution.resume(run, &self.cancel, &mut hear),
+            None => evolution.start(&self.request(), &self.cancel, &mut hear),
+        }?;
+        match ended.finished.state {
+            EndState::Cancelled => Err(Outcome::Cancelled),
+            EndState::Paused | EndState::Failed => Err(Outcome::Error(ended.finished.reason)),
+            EndState::Completed => Ok(Outcome::Evolved(source.text, Box::new(ended))),
+        }
+    }
+
+    fn request(&self) -> RunRequest {
+        let settings = &self.settings;
+        RunRequest {
+            file: self.source.path.clone(),
+            text: Arc::clone(&self.source.text),
+            kernel: self.kernel.clone(),
+            provider: "catalog".into(),
+            seed: seed(),
+            budget: Budget {
+                generations: settings.generations,
+                wall: settings.max_seconds.map(Duration::from_secs_f64),
+                ..Budget::default()
+            },
+            settings: Measuring::default(),
+        }
+    }
+
+    fn check(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        let bench = self.open(&self.source, self.kernel.as_deref(), tell)?;
+        let mut faults = Vec::new();
+        let mut failure = None;
+        for (sanitizer, what) in [(Sanitizer::Address, "accesses out of bounds"), (Sanitizer::Thread, "races")] {
+            let first =
+                if bench.is_ready_to_sanitize(sanitizer) { "" } else { " (the first time its runtime is built)" };
+            tell(Told::Doing(format!("looking for {what}{first}"), None));
+            let found = match bench.sanitize(&self.source, sanitizer, &self.cancel) {
+                Err(LabError::Code(failure @ Failure::DoesNotCompile { .. })) => return Err(Outcome::Failed(failure)),
+                Err(LabError::Code(failure)) => Sanitized { faults: Vec::new(), failure: Some(failure) },
+                other => other?,
+            };
+            faults.extend(found.faults);
+            failure = failure.or(found.failure);
+        }
+        Ok(Outcome::Checked(faults, failure))
+    }
+
+    fn suggest(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        tell(Told::Doing("looking for hypotheses".into(), None));
+        let catalog = self.shelf.catalog(&self.source.path);
+        let found = catalog.suggest_until(&self.source.text, self.kernel.as_deref(), &self.cancel);
+        found.map(Outcome::Suggested).map_err(|_| Outcome::Cancelled)
+    }
+}
+
+/// A seed that every reader of JSON sees as the same number.
+fn seed() -> u64 {
+    rand::random::<u64>() >> 11
+}
+
+/// Turns an evolution's events into a line and a percentage.
+#[derive(Default)]
+struct Pace {
+    generation: u32,
+    of: u32,
+    /// Experiments over in this generation, of about so many.
+    done: u32,
+    planned: u32,
+    best: Option<f64>,
+    usd: f64,
+}
+
+impl Pace {
+    fn of(&mut self, event: &Event) -> Option<(String, Option<u32>)> {
+        let doing = match event {
+            Event::Working { doing, .. } => doing.clone(),
+            Event::Generation { generation, of, best, best_ratio, spent_usd, .. } => {
+                (self.generation, self.of, self.done, self.planned) = (*generation, *of, 0, 0);
+                self.best = (*best != 0).then_some(*best_ratio);
+                self.usd = *spent_usd;
+                "begins".into()
+            }
+            Event::Designed { plans, .. } => {
+                self.planned = plans.iter().filter(|plan| plan.chosen.is_some()).count() as u32;
+                format!("{} experiments planned", self.planned)
+            }
+            Event::Finding { .. } => {
+                self.done += 1;
+                return None;
+            }
+            Event::Confirmed { .. } => {
+                self.generation = self.of;
+                self.done = self.planned;
+                "confirming".into()
+            }
+            _ => return None,
+        };
+        Some((self.line(&doing), self.percent()))
+    }
+
+    fn line(&self, doing: &str) -> String {
+        let best =
+            self.best.map_or_else(|| "best so far: the original".into(), |best| format!("best so far {best:.2}x"));
+        match self.generation {
+            0 => doing.to_owned(),
+            generation => format!("generation {generation} of {} · {best} · ${:.2} · {doing}", self.of, self.usd),
+        }
+    }
+
+    fn percent(&self) -> Option<u32> {
+        if self.of == 0 || self.generation == 0 {
+            return Some(0);
+        }
+        let share =
+            if self.planned == 0 { 0.0 } else { f64::from(self.done.min(self.planned)) / f64::from(self.planned) };
+        // The last tenth is the confirmation's.
+        Some(((f64::from(self.generation - 1) + share) / f64::from(self.of) * 90.0) as u32)
+    }
+}
