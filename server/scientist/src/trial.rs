@@ -110,7 +110,7 @@ pub fn test<E: Evaluator>(
     let attempt = &attempts[decisive];
     let draft = &drafts[attempt.draft];
     let finding = match &attempt.outcome {
-        Ok(comparison) => findings::measured(&request.hypothesis, &comparison.speed, comparison.verdict),
+        Ok(comparison) => findings::measured(&request.hypothesis, comparison),
         Err(failure) => findings::failed(&request.hypothesis, failure),
     };
     trial.record(notebook, &attempts, decisive, &finding, began.elapsed())?;
@@ -216,6 +216,7 @@ impl<E: Evaluator> Trial<'_, E> {
                 min_percent: finding.predicted.min_percent,
                 max_percent: finding.predicted.max_percent,
                 measured_percent: finding.measured_percent,
+                forecast_percent: finding.forecast_percent,
                 text: &finding.text,
             })?;
         }

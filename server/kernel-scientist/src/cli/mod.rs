@@ -32,6 +32,7 @@ use lab::Source;
 
 pub use context::Context;
 pub use error::CliError;
+pub use subject::CPU;
 
 /// Makes HIP kernels faster by hypothesis, experiment and measurement.
 #[derive(Debug, Parser)]

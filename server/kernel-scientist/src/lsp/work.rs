@@ -18,6 +18,7 @@ use scientist::trial::{self, TrialError};
 
 use super::settings::Settings;
 use super::suggestions::Shelf;
+use crate::cli::CPU;
 
 /// What a job does.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ pub enum Told {
 #[derive(Debug)]
 pub enum Outcome {
     /// Times, which are in the notebook.
-    Timed(TimeReport),
+    Timed(Box<TimeReport>),
     /// A hypothesis was tested.
     Tested(Box<Hypothesis>, Box<trial::Tested>),
     /// An evolution of this text came to its end.
@@ -154,15 +155,17 @@ impl Assignment {
     }
 
     fn open(&self, source: &Source, kernel: Option<&str>, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
-        if self.settings.device != "cpu" {
-            let device = &self.settings.device;
+        let device = &self.settings.device;
+        if device != CPU && !lab::forecast::is_device(device) {
             return Err(Outcome::Error(format!(
-                "device {device}: this version runs on the local cpu only; set kernelScientist.device to \"cpu\""
+                "kernelScientist.device is {device}; this version has {CPU} and forecasts for {}",
+                lab::forecast::devices().join(", ")
             )));
         }
         tell(Told::Doing("opening the device (the first time its runtime is built)".into(), None));
         Source::check_path(&source.path)?;
         let options = WorkbenchOptions {
+            device: device.clone(),
             cache: self.cache.clone(),
             benchmark: None,
             program_args: None,
@@ -190,7 +193,7 @@ impl Assignment {
         let code = MeasuredCode { text: &self.source.text, kernels: &kernels };
         let notebook = Notebook::open(&self.notebook)?;
         notebook.record_times(&self.source.path, code, &report, sampling.seed, start.elapsed())?;
-        Ok(Outcome::Timed(report))
+        Ok(Outcome::Timed(Box::new(report)))
     }
 
     fn test(&self, hypothesis: &Hypothesis, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {

@@ -33,6 +33,7 @@ async fn progress(editor: &mut Editor) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn time_becomes_a_hint_and_a_line_of_history() {
     let (mut editor, uri) = with_reduction().await;
+    assert_eq!(editor.hints(&uri).await.len(), 1, "LDS alone: nothing was measured yet");
     let job = editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
     assert_eq!(job["job"], 1);
     let lenses = editor.lenses(&uri).await;
@@ -44,21 +45,17 @@ async fn time_becomes_a_hint_and_a_line_of_history() {
     assert_eq!(reports[0]["kind"], "begin");
     assert_eq!(reports[0]["title"], "Time reduce_sum");
     let start = Instant::now();
-    let figure = loop {
-        let hints = editor.hints(&uri).await;
-        if let Some((_, _, label)) = hints.into_iter().find(|(_, _, label)| label.contains("cpu emulation")) {
-            break label;
-        }
-        assert!(start.elapsed() < Duration::from_secs(10), "no hint came");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    };
+    while !editor.refreshed.iter().any(|method| method.contains("inlayHint")) {
+        assert!(start.elapsed() < Duration::from_secs(10), "no refresh came");
+        editor.settle().await;
+    }
+    let hints = editor.hints(&uri).await;
+    let figure = hints.into_iter().map(|hint| hint.2).find(|label| label.contains("cpu emulation")).unwrap();
     assert!(figure.contains("sum()") && !figure.contains("stale"), "{figure}");
     assert_eq!(editor.lenses(&uri).await, ["Time", "Suggest", "Evolve"]);
     let hover = json!({ "position": { "line": 5, "character": 18 } });
     let hover = editor.ask(&uri, "hover", hover).await;
     assert!(hover["contents"]["value"].as_str().unwrap().contains("| as now |"), "{hover}");
-    editor.settle().await;
-    assert!(editor.refreshed.iter().any(|method| method.contains("inlayHint")), "{:?}", editor.refreshed);
     // A changed constant makes the figure stale.
     editor.change(&uri, 2, json!([{ "text": REDUCTION.replace("BLOCK 256", "BLOCK 128") }])).await;
     let start = Instant::now();
