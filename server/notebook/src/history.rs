@@ -54,7 +54,7 @@ impl Notebook {
             connection
                 .prepare_cached(&format!(
                     "SELECT {MEASUREMENT}, k.kernel, k.fingerprint, s.held_out OR b.held_out, s.ratio, s.low, s.high,
-                            s.verdict, e.run, e.hypothesis
+                            s.verdict, e.run, e.hypothesis, {OF_NO_KERNEL}
                      FROM measurements m
                      JOIN text_kernels k ON k.text = m.text
                      LEFT JOIN shape_ratios s ON s.candidate = m.id
@@ -74,6 +74,13 @@ impl Notebook {
     }
 }
 
+/// Whether what was timed is a host function that a benchmark file calls: it is no kernel of the text, nor is anything else
+/// in its report. (A program's launches are named by their grids; a kernel among them that is not in the text stands in a
+/// header.)
+const OF_NO_KERNEL: &str = "m.kernel IS NOT NULL AND m.fingerprint IS NULL AND substr(m.shape, 1, 5) <> 'grid '
+    AND NOT EXISTS (SELECT 1 FROM measurements o
+                    WHERE o.text = m.text AND o.file = m.file AND o.seed = m.seed AND o.fingerprint IS NOT NULL)";
+
 /// The columns after those of the measurement.
 const REST: usize = 15;
 
@@ -87,7 +94,7 @@ struct PointRow {
 
 fn read_point(row: &Row<'_>) -> rusqlite::Result<PointRow> {
     let mut measurement = read_measurement(row, 0)?;
-    let is_of_no_kernel = measurement.fingerprint.is_none();
+    let is_of_no_kernel = row.get(REST + 9)?;
     measurement.fingerprint = row.get(REST + 1)?;
     let speed = match row.get(REST + 3)? {
         Some(ratio) => {

@@ -200,6 +200,24 @@ fn history_follows_the_fingerprint_and_not_the_text_around_it() {
 }
 
 #[test]
+fn the_time_of_a_host_function_is_one_of_the_kernels_that_it_launches() {
+    let (_folder, notebook) = fresh();
+    let prints = kernels("f1");
+    let code = MeasuredCode { text: "// v1\n", kernels: &prints };
+    let mut report = report();
+    report.kernels = vec![report.kernels[0].clone()];
+    report.kernels[0].name = "launch".into();
+    notebook.record_times(Path::new(FILE), code, &report, 7, Duration::ZERO).unwrap();
+    report.kernels[0].name = "kernel_of_a_header".into();
+    report.kernels[0].shape = "grid 1x1x1 block 64x1x1".into();
+    notebook.record_times(Path::new(FILE), code, &report, 8, Duration::ZERO).unwrap();
+    let points = notebook.history(Path::new(FILE), "gemm").unwrap();
+    let names: Vec<_> = points.iter().map(|point| point.measurement.kernel.as_deref()).collect();
+    assert_eq!(names, [Some("launch")]);
+    assert_eq!(points[0].measurement.fingerprint.as_deref(), Some("f1"));
+}
+
+#[test]
 fn history_knows_a_kernel_with_and_without_its_namespaces() {
     let (_folder, notebook) = fresh();
     let file = Path::new(FILE);
