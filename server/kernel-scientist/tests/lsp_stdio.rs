@@ -89,6 +89,29 @@ impl Server {
         }
     }
 
+    /// Waits for a message, and gives it.
+    fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            let left = Duration::from_secs(120).saturating_sub(start.elapsed());
+            let message = self.messages.recv_timeout(left).unwrap_or_else(|error| panic!("no {what}: {error}"));
+            if message["method"] == "window/workDoneProgress/create" {
+                self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
+            }
+            if is_it(&message) {
+                return message;
+            }
+        }
+    }
+
+    /// Waits for an event of a run.
+    fn event(&mut self, name: &str) -> Value {
+        let is_it = |message: &Value| {
+            message["method"] == "kernelScientist/runEvent" && message["params"]["event"]["event"] == name
+        };
+        self.wait(name, is_it)["params"]["event"].clone()
+    }
+
     fn notify(&mut self, method: &str, params: Value) {
         let mut message = json!({ "jsonrpc": "2.0", "method": method });
         if !params.is_null() {
@@ -212,4 +235,42 @@ fn nothing_is_left_when_the_server_is_killed() {
     assert!(!children.is_empty());
     server.child.kill().unwrap();
     assert!(are_gone(&children, Duration::from_secs(1)), "children are left");
+}
+
+#[test]
+fn a_run_that_was_killed_is_offered_and_goes_on_where_it_was() {
+    let run = Run::in_folder();
+    run.sample("reduction");
+    let text = run.read("reduction.hip");
+    let uri = format!("file://{}", run.path("reduction.hip").display());
+    let mut server = Server::start(&run);
+    server.open(&uri, &text);
+    let argument = json!({ "uri": uri, "kernel": "reduce_sum" });
+    server.request("workspace/executeCommand", json!({ "command": "kernelScientist.evolve", "arguments": [argument] }));
+    let begun = server.event("started");
+    server.event("designed");
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+
+    let mut server = Server::start(&run);
+    server.open(&uri, &text);
+    let offer = server.wait("offer", |message| message["method"] == "window/showMessageRequest");
+    assert!(offer["params"]["message"].as_str().unwrap().contains("was cut off"), "{offer}");
+    server.send(&json!({ "jsonrpc": "2.0", "id": offer["id"], "result": { "title": "Resume" } }));
+    let resumed = server.event("started");
+    assert_eq!((&resumed["run"], &resumed["resumed"]), (&begun["run"], &json!(true)));
+    let population = server.request("kernelScientist/population", json!({ "uri": uri, "run": begun["run"] }));
+    assert_eq!(population["members"][0]["number"], 0, "{population}");
+    let experiment = server.event("experiment");
+    assert_eq!(experiment["generation"], 1, "the design on record was gone on with: {experiment}");
+
+    // Cancelled from the client's display of progress: the job and its processes end within a second.
+    let children = children_of(server.child.id());
+    server.notify("window/workDoneProgress/cancel", json!({ "token": "kernel-scientist/job/1" }));
+    let cancelled = Instant::now();
+    let is_end = |message: &Value| message["method"] == "$/progress" && message["params"]["value"]["kind"] == "end";
+    server.wait("end of the progress", is_end);
+    assert!(cancelled.elapsed() < Duration::from_secs(1), "{:?}", cancelled.elapsed());
+    assert!(are_gone(&children, Duration::from_secs(1)), "children are left");
+    assert_eq!(server.lenses(&uri), ["Time", "Suggest", "Evolve"]);
 }
