@@ -868,7 +868,7 @@ impl<'a> Machine<'a> {
                 let traffic = replay.traffic.sites[site as usize];
                 let requests = traffic.requests.max(1.0);
                 let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
-                self.beyond(missing, new_lines, (past_l2, past_all, traffic.late / requests), site, tags)
+                self.beyond(missing, new_lines, (past_l2, past_all, 0.5 * traffic.late / requests), site, tags)
             };
             for &sector in touched {
                 let sector = if access.space == Space::Scratch {
