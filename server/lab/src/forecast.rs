@@ -162,17 +162,42 @@ pub(crate) fn refused(why: &str) -> LabError {
     Failure::Refused { detail: format!("there is no forecast: {why}") }.into()
 }
 
-/// The instance that a launch names. The names of code generation and of the runtime differ in spaces; where they differ in
-/// more, a kernel with one instance is still found.
+/// The instance that a launch names. The names of code generation and of the runtime differ in spaces, and the runtime's have the
+/// types of numbers (`4u`, `(Op)1`); where they differ in more, a kernel with one instance is still found.
 fn find<'a>(resources: &'a [KernelResources], name: &str) -> Option<&'a KernelResources> {
     let squeezed = |name: &str| name.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
     let bare = |name: &str| squeezed(name).split('<').next().unwrap_or_default().rsplit("::").next().map(str::to_owned);
-    let wanted = squeezed(name);
-    if let Some(found) = resources.iter().find(|kernel| squeezed(&kernel.name) == wanted) {
+    let wanted = without_types_of_numbers(&squeezed(name));
+    if let Some(found) = resources.iter().find(|kernel| without_types_of_numbers(&squeezed(&kernel.name)) == wanted) {
         return Some(found);
     }
     let mut alike = resources.iter().filter(|kernel| bare(&kernel.name) == bare(name));
     alike.next().filter(|_| alike.next().is_none())
+}
+
+/// `k<(Op)1,4u,-2l>` -> `k<1,4,-2>`; the name has no spaces.
+fn without_types_of_numbers(name: &str) -> String {
+    let mut found = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(letter) = rest.chars().next() {
+        let begins = found.ends_with(['<', ',', '-']);
+        let cast = (begins && letter == '(').then(|| rest.split_once(')')).flatten();
+        if let Some((_, number)) =
+            cast.filter(|(_, number)| number.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
+        {
+            rest = number;
+            continue;
+        }
+        let end = if begins { rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()) } else { 0 };
+        if end > 0 {
+            found.push_str(&rest[..end]);
+            rest = rest[end..].trim_start_matches(['u', 'l']);
+            continue;
+        }
+        found.push(letter);
+        rest = &rest[letter.len_utf8()..];
+    }
+    found
 }
 
 /// Whether AMD's code generation makes its code.
@@ -214,8 +239,19 @@ mod tests {
 
     #[test]
     fn a_launch_finds_its_instance() {
-        let all = [resources("tiled<float, 16>"), resources("tiled<float, 32>"), resources("ns::scale<int>")];
+        let all = [
+            resources("tiled<float, 16>"),
+            resources("tiled<float, 32>"),
+            resources("ns::scale<int>"),
+            resources("copy<float>"),
+            resources("copy<HIP_vector_type<float, 4> >"),
+            resources("fancy<1, true, -3, 65>"),
+            resources("fancy<2, true, -3, 65>"),
+        ];
         for (name, expected) in [
+            ("copy<HIP_vector_type<float, 4u> >", Some("copy<HIP_vector_type<float, 4> >")),
+            ("fancy<(ns::Op)1, true, -3l, (char)65>", Some("fancy<1, true, -3, 65>")),
+            ("fancy<(ns::Op)3, true, -3l, (char)65>", None),
             ("tiled<float,32>", Some("tiled<float, 32>")),
             ("tiled<double, 16>", None),
             ("scale<(int)4>", Some("ns::scale<int>")),

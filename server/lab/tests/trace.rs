@@ -93,3 +93,35 @@ fn assembly_is_refused_with_its_line() {
     assert_eq!(diagnostics[0].line, 5);
     assert!(diagnostics[0].message.contains("inline assembly"), "{}", diagnostics[0]);
 }
+
+#[test]
+fn printf_of_host_and_kernel_stays_what_it_is() {
+    let text = r#"#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void scale(float *out) {
+    out[threadIdx.x] *= 2;
+    if (threadIdx.x == 0) printf("block %d\n", (int)blockIdx.x);
+}
+int main(int count, char **) {
+    float *out;
+    (void)hipMalloc(&out, 256);
+    scale<<<1, 64>>>(out);
+    printf("%d arguments\n", count);
+    std::printf("done\n");
+    return 0;
+}
+"#;
+    for target in [Target::Nvptx, Target::Amdgcn] {
+        for text in [
+            text.to_owned(),
+            text.replacen(
+                "#include <hip/hip_runtime.h>\n#include <cstdio>",
+                "#include <cstdio>\n#include <hip/hip_runtime.h>",
+                1,
+            ),
+        ] {
+            let (_, launches) = trace(&text, target).unwrap();
+            assert_eq!(launches[0].kernel, "scale");
+        }
+    }
+}
