@@ -19,6 +19,7 @@ mod diagnostics;
 mod documents;
 mod edits;
 mod execute;
+mod frames;
 mod from_proto;
 mod guards;
 mod history;
@@ -93,9 +94,12 @@ pub async fn serve(
     // Set once, here.
     let _ = to_client.set(session.outbox.clone());
     let (input, is_over) = guards::Watched::new(input);
-    let server = tower_lsp::Server::new(input, output, socket).concurrency_level(CONCURRENCY);
+    let (messages, reading) = frames::readable(input);
+    let server = tower_lsp::Server::new(messages, output, socket).concurrency_level(CONCURRENCY);
     tokio::select! {
         () = server.serve(guards::CatchPanic(service)) => {}
+        // The server ends with its input; reading alone says nothing.
+        () = async { reading.await; std::future::pending().await } => {}
         _ = is_over => {}
         () = stop => {}
     }

@@ -103,6 +103,18 @@ async fn nonsense_is_answered_with_an_error_and_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_cannot_be_read_is_left_out() {
+    let mut editor = Editor::start().await;
+    for body in ["{\"jsonrpc\":", "[]", "{}", "null", "\u{fffd}", "{\"jsonrpc\":\"1.0\",\"method\":\"x\"}"] {
+        editor.send_raw(&format!("Content-Length: {}\r\n\r\n{body}", body.len())).await;
+    }
+    editor.send_raw("X-Other: 1\r\nnoise\r\n").await;
+    let uri = editor.open("a.hip", "__global__ void k() {}\n").await;
+    assert_eq!(editor.lenses(&uri).await.len(), 3);
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn odd_texts_are_served() {
     let mut editor = Editor::start().await;
     let garbage: String =
