@@ -23,7 +23,10 @@ pub fn estimate(code: &Code, launch: &Launch, most: u32) -> u32 {
         alive(&code.blocks[function.first as usize..][..function.blocks as usize], function.first, function.values)
     };
     let functions = code.functions.iter().zip(passed).filter(|(_, passed)| *passed).map(|(function, _)| function);
-    (functions.map(of).max().unwrap_or_default() + BESIDES).clamp(16, most)
+    let needed = functions.map(of).max().unwrap_or_default() + BESIDES;
+    // Compilers save a few registers where that keeps more waves on a unit.
+    let step = [32, 64, 128].into_iter().find(|&step| needed > step && needed * 10 <= step * 11);
+    step.unwrap_or(needed).clamp(16, most)
 }
 
 /// The blocks with values that need no register of their own named by those that they are made of: parts of what was loaded, and
