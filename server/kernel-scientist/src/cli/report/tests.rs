@@ -58,7 +58,8 @@ fn every_candidate_and_experiment_is_there_with_its_verdict_in_words() {
         assert!(html.contains(&format!("<title>#{}: ", candidate.number)));
     }
     assert_eq!(html.matches("class=\"node ").count(), report.candidates.len());
-    for word in ["1.82×", "1.31× faster", "slower", "inconclusive", "does not compile", "wrong", "same"] {
+    for word in ["1.82×", "1.31× (1.29 to 1.33) faster", "slower", "inconclusive", "does not compile", "wrong", "same"]
+    {
         assert!(html.contains(word), "{word}");
     }
     assert!(html.contains(">transpose.hip:8:22: error: local memory (80000)"));
