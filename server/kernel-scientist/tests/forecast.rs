@@ -113,7 +113,7 @@ fn an_evolution_by_forecast_names_the_lines_that_it_cured() {
     run.file("transpose.hip", std::fs::read(program::repository().join("demo/transpose.hip")).unwrap());
     let bench = std::fs::read_to_string(program::repository().join("demo/transpose.bench.toml")).unwrap();
     let (head, _) = bench.split_once("[[shape]]").unwrap();
-    let shapes = "[[shape]]\nrows = 2048\ncols = 2048\n\n[[shape]]\nrows = 1500\ncols = 2048\nheld_out = true\n";
+    let shapes = "[[shape]]\nrows = 4096\ncols = 4096\n\n[[shape]]\nrows = 3000\ncols = 4096\nheld_out = true\n";
     run.file("transpose.bench.toml", format!("{head}{shapes}"));
     let done = on_default(&run, &["evolve", "transpose.hip", "--generations", "1", "--seed", "1", "--out", "best.hip"]);
     assert_eq!(done.status, 0, "{done:?}");
