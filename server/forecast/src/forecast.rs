@@ -85,8 +85,9 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     let lds = (statics.lds_bytes + launch.dynamic_lds_bytes).max(touched_lds(launch, &works));
     let (resident, limit) = occupancy(device, launch, statics, lds, grid);
     let together = resident * *device.units.count as u64;
-    let traffic =
-        grid_cache::pass(device, &sites, launch, &works, &motions, together, turns(device, &program, &works, resident));
+    let may = sites::representatives(&works, launch.grid);
+    let turns = turns(device, &program, &works, resident);
+    let traffic = grid_cache::pass(device, &sites, launch, &works, &motions, &may, (together, turns));
     let l1_bytes = if device.l1.shared_with_lds {
         let lds = f64::from(lds) + *device.units.lds_reserved_bytes;
         (*device.l1.bytes - lds * resident as f64).max(16384.0)
@@ -98,6 +99,7 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
         program: &program,
         sites: &sites,
         works: &works,
+        may: &may,
         movement: Movement { geometry, motions: &motions, launch },
         traffic: &traffic,
         grid,

@@ -5,9 +5,9 @@
 //! quick, only a part of the lines is followed, chosen by a hash, with the cache smaller by as much.
 
 use crate::device::Device;
-use crate::sites::{self, Motion, SiteId, SiteKind, Sites, accesses, coordinates};
+use crate::sites::{Motion, SiteId, SiteKind, Sites, accesses_of_wave, coordinates};
 use crate::trace::{Launch, RegionKind};
-use crate::waves::{BlockWork, Geometry, Space};
+use crate::waves::{Access, BlockWork, Geometry, Space};
 
 /// A site's way through the caches.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,22 +53,21 @@ const FOLLOWED: f64 = 2.5e5;
 const WAYS: usize = 16;
 
 /// Passes the grid through the caches. `together` blocks are on the device at once; each does its work in `turns`, of which one takes
-/// about as long as the memory needs to answer.
+/// about as long as the memory needs to answer. `may` are the traced blocks that may stand for others.
 pub fn pass(
     device: &Device,
     sites: &Sites,
     launch: &Launch,
     works: &[BlockWork],
     motions: &[Motion],
-    together: u64,
-    turns: usize,
+    may: &[usize],
+    (together, turns): (u64, usize),
 ) -> GridTraffic {
     let geometry = Geometry::of(device);
     let l1_lines = first_level_lines(device, together);
     let samples: Vec<(u64, Vec<Request>)> =
         works.iter().map(|work| (work.number, requests(sites, work, geometry, l1_lines))).collect();
     let numbers: Vec<u64> = works.iter().map(|work| work.number).collect();
-    let may = sites::representatives(works, launch.grid);
     let mean = may.iter().map(|&place| samples[place].1.len() as f64).sum::<f64>() / may.len().max(1) as f64;
     let mut traffic = GridTraffic { sites: vec![Traffic::default(); sites.count], ..GridTraffic::default() };
     let grid: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
@@ -102,7 +101,7 @@ pub fn pass(
             at_half = Some(traffic.clone());
         }
         deltas.clear();
-        let chosen: Vec<usize> = (start..end).map(|block| choose(block, &numbers, &may)).collect();
+        let chosen: Vec<usize> = (start..end).map(|block| choose(block, &numbers, may)).collect();
         for (block, &sample) in (start..end).zip(&chosen) {
             deltas.push(model.movement.deltas(samples[sample].0, block));
         }
@@ -173,28 +172,13 @@ fn hash(value: u64) -> u64 {
 /// What a block asks of the second-level cache: its waves in turns, through its share of the first-level cache.
 fn requests(sites: &Sites, work: &BlockWork, geometry: Geometry, l1_lines: usize) -> Vec<Request> {
     // By the number of the wave's access, so that waves advance together.
-    let mut order: Vec<(u32, SiteId, &crate::waves::Access)> = Vec::new();
-    let mut counts: Vec<u32> = Vec::new();
-    let mut wave_of = Vec::new();
-    for (number, wave) in work.waves.iter().enumerate() {
-        if let Some(step) = wave.steps.first() {
-            wave_of.push((step.access, number));
-        }
-    }
-    counts.resize(work.waves.len(), 0);
-    for (site, access) in accesses(sites, work) {
-        let index =
-            (std::ptr::from_ref(access) as usize - work.accesses.as_ptr() as usize) / size_of::<crate::waves::Access>();
-        let wave = wave_of.partition_point(|(first, _)| *first as usize <= index).saturating_sub(1);
-        let wave = wave_of.get(wave).map_or(0, |(_, number)| *number);
-        order.push((counts[wave], site, access));
-        counts[wave] += 1;
-    }
-    order.sort_by_key(|(turn, _, _)| *turn);
+    let of_wave = |wave| accesses_of_wave(sites, work, wave).enumerate();
+    let mut order: Vec<(usize, (SiteId, &Access))> = work.waves.iter().flat_map(of_wave).collect();
+    order.sort_by_key(|(turn, _)| *turn);
     let mut l1 = SmallCache::new(l1_lines);
     let mut list = Vec::new();
     let words = (1u64 << geometry.sector_shift) / 4;
-    for (_, site, access) in order {
+    for (_, (site, access)) in order {
         if !matches!(access.space, Space::Global | Space::Scratch) {
             continue;
         }

@@ -11,7 +11,7 @@ use crate::code::BlockId;
 use crate::device::{Device, Pipe};
 use crate::grid_cache::{GridTraffic, Movement, choose};
 use crate::schedule::{PlannedOp, Program, Work};
-use crate::sites::{Motion, SiteKind, Sites, representatives};
+use crate::sites::{Motion, SiteKind, Sites};
 use crate::waves::{Access, BlockWork, Space};
 
 /// What limits a kernel, in the words that are shown.
@@ -75,6 +75,8 @@ pub struct Replay<'a> {
     pub sites: &'a Sites,
     /// The traced blocks.
     pub works: &'a [BlockWork],
+    /// Those of them that may stand for blocks that were not traced.
+    pub may: &'a [usize],
     /// How blocks that were not traced differ.
     pub movement: Movement<'a>,
     /// What the grid moves.
@@ -275,7 +277,6 @@ struct Machine<'a> {
     replay: &'a Replay<'a>,
     rates: Rates,
     numbers: Vec<u64>,
-    may: Vec<usize>,
     partitions: Vec<Partition>,
     lds: Server,
     /// The ways of pairs of partitions to it, where they have their own.
@@ -315,7 +316,7 @@ impl Replay<'_> {
         // A grid of few rounds ends when the unit with one block more does; many rounds even out.
         let rounds = share / self.resident as f64;
         let of_unit = if rounds < 4.0 { share.ceil() } else { share };
-        let mean = self.program.mean_instructions(self.works, &representatives(self.works, self.movement.launch.grid));
+        let mean = self.program.mean_instructions(self.works, self.may);
         let mut machine = Machine::new(self, active);
         let planned = (of_unit.ceil() as u64).max(1);
         while machine.started < planned && machine.blocks_resident() < self.resident {
@@ -388,7 +389,6 @@ impl<'a> Machine<'a> {
         Self {
             rates,
             numbers: replay.works.iter().map(|work| work.number).collect(),
-            may: representatives(replay.works, replay.movement.launch.grid),
             partitions: vec![Partition::default(); *device.units.partitions as usize],
             lds: Server::default(),
             ports: [Server::default(); 2],
@@ -446,7 +446,7 @@ impl<'a> Machine<'a> {
         let number = (self.next * units + units / 2).min(replay.grid - 1);
         self.next += 1;
         self.started += 1;
-        let work = choose(number, &self.numbers, &self.may);
+        let work = choose(number, &self.numbers, replay.may);
         let traced = &replay.works[work];
         let spacing = *start.wave_cycles * traced.waves.len() as f64;
         let spacing = spacing.max(self.rates.active / *start.blocks_per_cycle);
@@ -834,13 +834,15 @@ impl<'a> Machine<'a> {
         let mut missing = 0.0;
         let mut new_lines = 0.0;
         let mut last_line = u64::MAX;
-        for &sector in touched {
-            let sector = if access.space == Space::Scratch {
-                // Every resident block has a stack of its own.
-                sector ^ (block as u64 + 1) << 36
+        let placed = |sector: u64| {
+            if access.space == Space::Scratch {
+                own_scratch(sector, block)
             } else {
                 replay.movement.sector(site, sector, number, delta)
-            };
+            }
+        };
+        for &sector in touched {
+            let sector = placed(sector);
             match self.cache.look(sector, line_shift) {
                 Some(arrives) => ready = ready.max(arrives + 1.0),
                 None => {
@@ -871,12 +873,7 @@ impl<'a> Machine<'a> {
                 self.beyond(missing, new_lines, (past_l2, past_all, 0.5 * traffic.late / requests), site, tags)
             };
             for &sector in touched {
-                let sector = if access.space == Space::Scratch {
-                    sector ^ (block as u64 + 1) << 36
-                } else {
-                    replay.movement.sector(site, sector, number, delta)
-                };
-                self.cache.arrive(sector, line_shift, arrival);
+                self.cache.arrive(placed(sector), line_shift, arrival);
             }
             ready = ready.max(arrival);
         }
@@ -968,7 +965,7 @@ impl<'a> Machine<'a> {
         if access.space == Space::Scratch {
             // Kept in the first-level cache.
             for &sector in touched {
-                let sector = sector ^ (block as u64 + 1) << 36;
+                let sector = own_scratch(sector, block);
                 if self.cache.look(sector, line_shift).is_none() {
                     self.cache.arrive(sector, line_shift, at);
                     let bytes = *device.l1.sector_bytes;
@@ -1085,6 +1082,11 @@ impl<'a> Machine<'a> {
         self.outcome.replayed = replayed;
         self.outcome
     }
+}
+
+/// The sector of a resident block's own stack for that of the traced block's.
+fn own_scratch(sector: u64, block: usize) -> u64 {
+    sector ^ (block as u64 + 1) << 36
 }
 
 /// Values take the place of others when a block is entered.

@@ -2,7 +2,7 @@
 
 use crate::code::{Code, OpKind};
 use crate::trace::Launch;
-use crate::waves::{BlockWork, Space};
+use crate::waves::{Access, BlockWork, Space, WaveWork};
 
 /// Number of an access of the code.
 pub type SiteId = u32;
@@ -145,20 +145,23 @@ impl Sample {
 }
 
 /// All accesses of a block with their sites, wave by wave.
-pub fn accesses<'a>(
+pub fn accesses<'a>(sites: &'a Sites, work: &'a BlockWork) -> impl Iterator<Item = (SiteId, &'a Access)> + 'a {
+    work.waves.iter().flat_map(move |wave| accesses_of_wave(sites, work, wave))
+}
+
+/// The accesses of one of a block's waves with their sites, in order.
+pub fn accesses_of_wave<'a>(
     sites: &'a Sites,
     work: &'a BlockWork,
-) -> impl Iterator<Item = (SiteId, &'a crate::waves::Access)> + 'a {
-    work.waves.iter().flat_map(move |wave| {
-        let ends = wave.steps.iter().skip(1).map(|step| step.access);
-        // A wave's accesses end where the next wave's begin; the last step's number is bounded by its code block.
-        wave.steps.iter().zip(ends.map(Some).chain([None])).flat_map(move |(step, end)| {
-            let first = sites.first(step.block);
-            let next = sites.first.get(step.block as usize + 1).copied().unwrap_or(sites.count as u32);
-            let count = end.map_or(next - first, |end| end - step.access);
-            (0..count)
-                .filter_map(move |number| Some((first + number, work.accesses.get((step.access + number) as usize)?)))
-        })
+    wave: &'a WaveWork,
+) -> impl Iterator<Item = (SiteId, &'a Access)> + 'a {
+    let ends = wave.steps.iter().skip(1).map(|step| step.access);
+    // A wave's accesses end where the next wave's begin; the last step's number is bounded by its code block.
+    wave.steps.iter().zip(ends.map(Some).chain([None])).flat_map(move |(step, end)| {
+        let first = sites.first(step.block);
+        let next = sites.first.get(step.block as usize + 1).copied().unwrap_or(sites.count as u32);
+        let count = end.map_or(next - first, |end| end - step.access);
+        (0..count).filter_map(move |number| Some((first + number, work.accesses.get((step.access + number) as usize)?)))
     })
 }
 
