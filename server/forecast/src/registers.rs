@@ -189,6 +189,7 @@ fn alive(blocks: &[Block], first: u32, values: u32) -> u32 {
         |bits: &mut [u64], value: Value| bits[value as usize / 64] |= 1 << (value % 64),
         |bits: &mut [u64], value: Value| bits[value as usize / 64] &= !(1 << (value % 64)),
     );
+    let sunk: Vec<Vec<usize>> = blocks.iter().map(|block| sunk(&block.ops)).collect();
     let mut most = 0;
     // Backwards until nothing changes; twice the depth of loops is enough, and code is finite.
     for round in 0..8 {
@@ -216,7 +217,7 @@ fn alive(blocks: &[Block], first: u32, values: u32) -> u32 {
                 }
             }
             let ops = &blocks[at].ops;
-            let orders = [(0..ops.len()).collect(), sunk(ops), greedy(ops, &live)];
+            let orders = [(0..ops.len()).collect(), sunk[at].clone(), greedy(ops, &live)];
             let pressures = orders.map(|order: Vec<usize>| {
                 let mut live = live.clone();
                 let mut most = count(&live);

@@ -1,9 +1,25 @@
 //! Findings: what an experiment taught, as a sentence and as numbers.
 
 use lab::{Comparison, Failure, SpeedRatio};
-use notebook::{Calibration, StoredFinding};
+use notebook::{Calibration, ExperimentId, NewFinding, RunId, StoredFinding};
 
 use crate::stages::{Finding, GainRange, Hypothesis, LeftOut, Setting, Tried};
+
+impl Finding {
+    /// As the notebook keeps it.
+    pub(crate) fn row(&self, run: RunId, experiment: ExperimentId) -> NewFinding<'_> {
+        NewFinding {
+            run,
+            experiment,
+            about: &self.about,
+            min_percent: self.predicted.min_percent,
+            max_percent: self.predicted.max_percent,
+            measured_percent: self.measured_percent,
+            forecast_percent: self.forecast_percent,
+            text: &self.text,
+        }
+    }
+}
 
 /// The family of a hypothesis: its key without the place.
 pub fn family(key: &str) -> &str {

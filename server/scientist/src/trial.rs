@@ -11,7 +11,7 @@ use lab::workbench::{Sampling, ShapeChoice};
 use lab::{Cancel, Comparison, Failure, LabError};
 use notebook::{
     ExperimentId, ExperimentKind, ExperimentOutcome, KernelFingerprint, MeasuredCode, NewCandidate, NewExperiment,
-    NewFinding, NewRun, Notebook, NotebookError, RunChange, RunId, Spent,
+    NewRun, Notebook, NotebookError, RunChange, RunId, Spent,
 };
 use serde_json::{Value, json};
 
@@ -209,16 +209,7 @@ impl<E: Evaluator> Trial<'_, E> {
         }
         self.record_candidates(notebook, run, &original, &attempts[decisive], decided, finding)?;
         if let Some(experiment) = decided {
-            notebook.record_finding(&NewFinding {
-                run,
-                experiment,
-                about: &finding.about,
-                min_percent: finding.predicted.min_percent,
-                max_percent: finding.predicted.max_percent,
-                measured_percent: finding.measured_percent,
-                forecast_percent: finding.forecast_percent,
-                text: &finding.text,
-            })?;
+            notebook.record_finding(&finding.row(run, experiment))?;
         }
         let spent = Spent { wall: took, ..Spent::default() };
         let summary = json!({ "tested": request.hypothesis.key, "finding": finding.text });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lab::workbench::ShapeChoice;
 use lab::{Comparison, Failure, LabError, Verdict};
-use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, NewCandidate, NewFinding};
+use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, NewCandidate};
 
 use super::builds::Builds;
 use super::event::{Event, ShapeTime};
@@ -275,16 +275,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
     }
 
     fn learn(&mut self, generation: u32, experiment: ExperimentId, finding: Finding, fresh: bool) -> Result<(), Stop> {
-        self.record.notebook().record_finding(&NewFinding {
-            run: self.record.run().id,
-            experiment,
-            about: &finding.about,
-            min_percent: finding.predicted.min_percent,
-            max_percent: finding.predicted.max_percent,
-            measured_percent: finding.measured_percent,
-            forecast_percent: finding.forecast_percent,
-            text: &finding.text,
-        })?;
+        self.record.notebook().record_finding(&finding.row(self.record.run().id, experiment))?;
         self.findings.push(finding.clone());
         if fresh {
             let calibration = findings::calibration(&self.findings);
