@@ -1,4 +1,5 @@
-//! What runs in the background without anybody asking: reading texts, reading histories, looking for hypotheses.
+//! What runs in the background without anybody asking: reading texts, reading histories, looking for hypotheses. Of each
+//! kind one at a time on a document, and of those that can wait one at a time at all, however many messages come in.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,6 +25,13 @@ use super::{code_lens, inlay_hints};
 
 /// How long the user must have paused before hypotheses are looked for.
 const PAUSE: Duration = Duration::from_millis(400);
+
+/// What is done one at a time, whatever number of documents want it.
+#[derive(Default)]
+pub(super) struct Turns {
+    looking: tokio::sync::Mutex<()>,
+    offering: tokio::sync::Mutex<()>,
+}
 
 impl Session {
     /// Reads a document's present text in the background, unless that is done or under way: one reading a document at a
@@ -111,7 +119,7 @@ impl Session {
         }
         let (session, path) = (Arc::clone(self), path.to_path_buf());
         // Jobs call this from threads of their own.
-        std::thread::spawn(move || {
+        self.outbox.runtime().spawn_blocking(move || {
             let history = FileHistory::read(&session.world.notebook, &path, &names)
                 .inspect_err(|error| tracing::warn!("the history of {} could not be read: {error}", path.display()))
                 .ok();
@@ -153,10 +161,14 @@ impl Session {
             }
         }
         let (session, uri) = (Arc::clone(self), uri.to_owned());
-        tokio::task::spawn_blocking(move || {
-            std::thread::sleep(PAUSE);
+        self.outbox.runtime().spawn(async move {
+            // A pause takes no thread: readings, which requests wait for, need them.
+            tokio::time::sleep(PAUSE).await;
+            let _turn = session.turns.looking.lock().await;
             if !cancel.is_cancelled() {
-                session.look(&uri, &cancel);
+                let looks = Arc::clone(&session);
+                // It says itself what went wrong.
+                let _ = tokio::task::spawn_blocking(move || looks.look(&uri, &cancel)).await;
             }
         });
     }
@@ -185,23 +197,31 @@ impl Session {
     pub(super) fn were_suggested(&self, uri: &str, found: HashMap<String, Arc<[Hypothesis]>>) {
         let mut state = self.state();
         state.looking.remove(uri);
-        let analyses = state.documents.iter().filter_map(|(_, document)| document.analysis());
-        let in_use: BTreeSet<String> =
-            analyses.flat_map(|analysis| analysis.kernels.iter().map(|kernel| kernel.fingerprint.clone())).collect();
-        Arc::make_mut(&mut state.suggestions).learn(found, &in_use);
+        state.forget_unused_suggestions();
+        Arc::make_mut(&mut state.suggestions).learn(found);
     }
 
     /// Offers to go on with runs of a file that were cut off: their process was killed, or the machine went down.
     pub(super) fn offer_unfinished(self: &Arc<Self>, uri: &str, path: PathBuf) {
+        if !self.state().offering.insert(path.clone()) {
+            return;
+        }
         let (session, uri) = (Arc::clone(self), uri.to_owned());
-        std::thread::spawn(move || {
-            let found = cut_off(&session.world.notebook, &path)
-                .inspect_err(|error| tracing::warn!("unfinished runs could not be looked up: {error}"));
-            let Ok(Some((run, kernel))) = found else { return };
-            if session.state().offered.insert(run) {
-                session.offer(&uri, run, kernel, &path);
-            }
+        self.outbox.runtime().spawn(async move {
+            let _turn = session.turns.offering.lock().await;
+            let looks = Arc::clone(&session);
+            let _ = tokio::task::spawn_blocking(move || looks.offer_if_cut_off(&uri, &path)).await;
         });
+    }
+
+    fn offer_if_cut_off(self: &Arc<Self>, uri: &str, path: &Path) {
+        let found = cut_off(&self.world.notebook, path)
+            .inspect_err(|error| tracing::warn!("unfinished runs could not be looked up: {error}"));
+        self.state().offering.remove(path);
+        let Ok(Some((run, kernel))) = found else { return };
+        if self.state().offered.insert(run) {
+            self.offer(uri, run, kernel, path);
+        }
     }
 
     fn offer(self: &Arc<Self>, uri: &str, run: i64, kernel: Option<String>, path: &Path) {

@@ -30,6 +30,17 @@ impl Role {
     }
 }
 
+/// What is known of a document's present text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// As much as will be known for now.
+    Known,
+    /// It is being read for the first time.
+    Unread,
+    /// An edit took away the place of something that is shown; the next reading will find it.
+    Lost,
+}
+
 /// A document that is open in the editor.
 #[derive(Debug)]
 pub struct Document {
@@ -49,8 +60,10 @@ pub struct Document {
     since: Vec<(u64, Splice)>,
     /// What was last read.
     analysis: Option<Arc<Analysis>>,
-    /// A reading is under way.
-    is_reading: bool,
+    /// The edit whose text is being read.
+    reading: Option<u64>,
+    /// The edit whose text could not be read.
+    failed: Option<u64>,
     /// Wakes whoever waits for a reading.
     was_read: Arc<Notify>,
 }
@@ -58,16 +71,19 @@ pub struct Document {
 impl Document {
     /// The text that should be read now, unless that is done or under way; the caller reads it.
     pub fn begin_reading(&mut self) -> Option<(Text, u64)> {
-        if self.is_reading || self.is_read() {
+        if self.reading.is_some() || self.is_read() {
             return None;
         }
-        self.is_reading = true;
+        self.reading = Some(self.edits);
         Some((self.text.clone(), self.edits))
     }
 
     /// Takes what was read. `None` when reading failed: the document keeps what it had.
     pub fn end_reading(&mut self, read: Option<Analysis>) {
-        self.is_reading = false;
+        let of = self.reading.take();
+        if read.is_none() {
+            self.failed = of;
+        }
         if let Some(read) = read {
             let edit = read.edit;
             let until: Vec<Splice> = self.splices_until(edit);
@@ -100,10 +116,21 @@ impl Document {
         self.since.iter().map(|(_, splice)| *splice).collect()
     }
 
+    /// Whether what was read is enough to answer from, or a reading will soon know more.
+    pub fn standing(&self) -> Standing {
+        match &self.analysis {
+            // It is not tried again before the next change.
+            _ if self.failed == Some(self.edits) => Standing::Known,
+            None => Standing::Unread,
+            Some(_) if self.has_lost_places() => Standing::Lost,
+            Some(_) => Standing::Known,
+        }
+    }
+
     /// Whether an edit took away a place where something is shown, so that it can only be told where it went after the
     /// next reading.
-    pub fn has_lost_places(&self) -> bool {
-        let Some(analysis) = &self.analysis else { return true };
+    fn has_lost_places(&self) -> bool {
+        let Some(analysis) = &self.analysis else { return false };
         let splices = self.splices();
         let is_lost = |at: usize| carried(at, &splices).is_none();
         !splices.is_empty()
@@ -128,7 +155,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Opens a document; one that is open already begins anew.
+    /// Opens a document; one that is open already begins anew, and whoever waits for it is woken.
     pub fn open(&mut self, uri: &str, path: PathBuf, role: Role, version: i32, text: &str) {
         self.openings += 1;
         let document = Document {
@@ -140,10 +167,13 @@ impl Documents {
             edits: 0,
             since: Vec::new(),
             analysis: None,
-            is_reading: false,
+            reading: None,
+            failed: None,
             was_read: Arc::default(),
         };
-        self.open.insert(uri.to_owned(), document);
+        if let Some(before) = self.open.insert(uri.to_owned(), document) {
+            before.was_read.notify_waiters();
+        }
     }
 
     /// Carries out changes, in order. Costs as much as the changes are long, whatever the document's size.

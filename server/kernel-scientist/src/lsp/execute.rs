@@ -54,31 +54,32 @@ impl Session {
 
     /// Takes on a job, on a thread of its own.
     fn start(self: &Arc<Self>, target: Target, work: Work) -> Result<Value, String> {
-        if self.is_over() {
-            return Err("the server is shutting down".into());
-        }
         let name = work.name();
-        let (id, assignment, title) = {
+        let document =
+            self.state().documents.get(&target.uri).map(|document| (document.path.clone(), document.text.clone()));
+        let (path, text) =
+            document.ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
+        let text: Arc<str> = text.to_string().into();
+        let source = Source::new(path.clone(), Arc::clone(&text));
+        let kernel = target.kernel.as_ref();
+        // Read from this very text, which may be newer than what was last read in the background.
+        let fingerprint = kernel.and_then(|name| {
+            let syntax = Syntax::without_tree(Arc::clone(&text));
+            syntax.kernel(name).map(|kernel| kernel.fingerprint.to_string())
+        });
+        if let (Some(kernel), None) = (kernel, &fingerprint) {
+            return Err(format!("{name}: there is no kernel {kernel} in the document as it is now"));
+        }
+        let title = match kernel {
+            Some(kernel) => format!("{name} {kernel}"),
+            None => format!("{name} {}", path.display()),
+        };
+        let kernel = target.kernel.clone();
+        let (id, assignment) = {
             let mut state = self.state();
-            let document = state
-                .documents
-                .get(&target.uri)
-                .ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
-            let text: Arc<str> = document.text.to_string().into();
-            let source = Source::new(document.path.clone(), Arc::clone(&text));
-            let kernel = target.kernel.as_ref();
-            let fingerprint = kernel.and_then(|name| {
-                let syntax = Syntax::without_tree(Arc::clone(&text));
-                syntax.kernel(name).map(|kernel| kernel.fingerprint.to_string())
-            });
-            if let (Some(kernel), None) = (kernel, &fingerprint) {
-                return Err(format!("{name}: there is no kernel {kernel} in the document as it is now"));
+            if state.is_over {
+                return Err(format!("{name}: the server is shutting down"));
             }
-            let title = match kernel {
-                Some(kernel) => format!("{name} {kernel}"),
-                None => format!("{name} {}", document.path.display()),
-            };
-            let kernel = target.kernel.clone();
             let begun = state.jobs.begin(target, work.clone(), text, fingerprint);
             let (id, cancel) = begun.map_err(|other| format!("{name}: already under way there: {other}"))?;
             let assignment = Assignment {
@@ -91,7 +92,7 @@ impl Session {
                 shelf: Arc::clone(&self.shelf),
                 cancel,
             };
-            (id, assignment, title)
+            (id, assignment)
         };
         if self.state().abilities.shows_progress {
             let progress = self.outbox.progress(id, title);
@@ -121,11 +122,8 @@ impl Session {
     }
 
     fn apply_proposal(&self, number: u64) -> Result<(), String> {
-        let change = {
-            let state = self.state();
-            let proposal = state.proposals.get(number)?.clone();
-            proposal.change(&state, false)?
-        };
+        let proposal = self.state().proposals.get(number)?.clone();
+        let change = proposal.change(self.goal(&proposal.uri), false)?;
         if change.edits.is_empty() {
             self.outbox.message(Tone::Info, format!("{}: it is in the document already", change.label));
         } else {
@@ -135,14 +133,14 @@ impl Session {
     }
 
     fn show_diff(&self, number: u64) -> Result<(), String> {
-        let (diff, can_show) = {
+        let (proposal, can_show) = {
             let state = self.state();
-            (state.proposals.get(number)?.diff(), state.abilities.shows_documents)
+            (state.proposals.get(number)?.clone(), state.abilities.shows_documents)
         };
         let folder = self.world.cache.join("diffs");
         let path = folder.join(format!("{}-{number}.diff", std::process::id()));
         std::fs::create_dir_all(&folder)
-            .and_then(|()| std::fs::write(&path, diff))
+            .and_then(|()| std::fs::write(&path, proposal.diff()))
             .map_err(|error| format!("{}: the diff could not be written: {error}", path.display()))?;
         if can_show {
             self.outbox.show_document(&path);
@@ -153,35 +151,34 @@ impl Session {
     }
 
     fn create_benchmark(&self, target: &Target) -> Result<(), String> {
-        let change = {
-            let state = self.state();
-            let document = state.documents.get(&target.uri).ok_or("the document is not open")?;
-            let path = Benchmark::path_for(&document.path);
-            if path.exists() {
-                return Err(format!("{} is there already", path.display()));
-            }
-            if !state.abilities.edits.creates || !state.abilities.edits.versions {
-                return Err(format!(
-                    "this editor cannot make files for a server; run `kernel-scientist benchmark {} > {}`",
-                    document.path.display(),
-                    path.display()
-                ));
-            }
-            let syntax = Syntax::parse(document.text.to_string());
-            let text = benchmark::infer(&syntax, target.kernel.as_deref()).map_err(|error| error.to_string())?;
-            WorkspaceChange {
-                label: "Create benchmark".into(),
-                uri: to_proto::uri(&path).ok_or_else(|| format!("{}: no address for it", path.display()))?,
-                version: None,
-                text: Text::default(),
-                encoding: state.abilities.encoding,
-                edits: vec![TextEdit { range: 0..0, text }],
-                creates: true,
-                abilities: state.abilities.edits,
-                needs_confirmation: false,
-            }
-        };
-        self.outbox.apply(change);
+        let source = self.state().documents.get(&target.uri).map(|document| document.path.clone());
+        let source = source.ok_or("the document is not open")?;
+        let goal = self.goal(&target.uri);
+        let (_, text) = goal.open.ok_or("the document is not open")?;
+        let path = Benchmark::path_for(&source);
+        if path.exists() {
+            return Err(format!("{} is there already", path.display()));
+        }
+        if !goal.abilities.creates || !goal.abilities.versions {
+            return Err(format!(
+                "this editor cannot make files for a server; run `kernel-scientist benchmark {} > {}`",
+                source.display(),
+                path.display()
+            ));
+        }
+        let syntax = Syntax::parse(text.to_string());
+        let text = benchmark::infer(&syntax, target.kernel.as_deref()).map_err(|error| error.to_string())?;
+        self.outbox.apply(WorkspaceChange {
+            label: "Create benchmark".into(),
+            uri: to_proto::uri(&path).ok_or_else(|| format!("{}: no address for it", path.display()))?,
+            version: None,
+            text: Text::default(),
+            encoding: goal.encoding,
+            edits: vec![TextEdit { range: 0..0, text }],
+            creates: true,
+            abilities: goal.abilities,
+            needs_confirmation: false,
+        });
         Ok(())
     }
 }

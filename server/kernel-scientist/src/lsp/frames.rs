@@ -8,6 +8,8 @@ use tower_lsp::jsonrpc::{Request, Response};
 
 /// Largest message in bytes: far above any source, far below what would exhaust memory.
 const LARGEST: usize = 256 << 20;
+/// Longest line of a header in bytes; what is longer is noise, and taken in pieces.
+const LONGEST_LINE: u64 = 8 << 10;
 /// Bytes that may wait to be worked on.
 const WAITING: usize = 64 << 10;
 
@@ -47,7 +49,7 @@ async fn frame(input: &mut (impl AsyncBufReadExt + Unpin)) -> Result<Option<Vec<
     let mut length = None;
     loop {
         let mut line = Vec::new();
-        if input.read_until(b'\n', &mut line).await? == 0 {
+        if (&mut *input).take(LONGEST_LINE).read_until(b'\n', &mut line).await? == 0 {
             return Ok(None);
         }
         let line = String::from_utf8_lossy(&line);

@@ -91,6 +91,11 @@ impl Outbox {
         Self { client, runtime, notices, log, hints: Arc::default(), lenses: Arc::default() }
     }
 
+    /// What runs tasks.
+    pub fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
     fn notify(&self, notice: Notice) {
         // The queue ends with the runtime, and then there is nobody to tell.
         let _ = self.notices.send(notice);
@@ -161,7 +166,9 @@ impl Outbox {
             let asked = client.show_message_request(to_proto::tone(tone), text, Some(items));
             let answer = tokio::time::timeout(HUMAN_PATIENCE, asked).await;
             let taken = answer.ok().and_then(Result::ok).flatten();
-            then(taken.and_then(|taken| choices.iter().position(|choice| *choice == taken.title)));
+            let taken = taken.and_then(|taken| choices.iter().position(|choice| *choice == taken.title));
+            // Choices are commands, which may read texts and write files.
+            let _ = tokio::task::spawn_blocking(move || then(taken)).await;
         });
     }
 

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hip_syntax::Text;
+use hip_syntax::{PositionEncoding, Text};
 
 use super::edits::{carried_over, unified};
-use super::session::State;
-use super::to_proto::WorkspaceChange;
+use super::to_proto::{EditAbilities, WorkspaceChange};
 
 /// Proposals that are kept; older ones can be found in the notebook.
 const MOST: usize = 64;
@@ -55,14 +54,24 @@ impl Proposals {
     }
 }
 
+/// The document that a change is made for, as it is now.
+pub struct Goal {
+    /// Its version and its text, where it is open.
+    pub open: Option<(i32, Text)>,
+    /// How the client counts columns.
+    pub encoding: PositionEncoding,
+    /// What the client can do with a change.
+    pub abilities: EditAbilities,
+}
+
 impl Proposal {
     /// What applying it changes in the document as it is now, or in its file where it is closed.
     ///
     /// # Errors
     /// When the same lines were changed since, or the file cannot be read.
-    pub fn change(&self, state: &State, needs_confirmation: bool) -> Result<WorkspaceChange, String> {
-        let (version, text) = match state.documents.get(&self.uri) {
-            Some(document) => (Some(document.version), document.text.clone()),
+    pub fn change(&self, goal: Goal, needs_confirmation: bool) -> Result<WorkspaceChange, String> {
+        let (version, text) = match goal.open {
+            Some((version, text)) => (Some(version), text),
             None => {
                 let text = std::fs::read_to_string(&self.path);
                 (None, Text::new(&text.map_err(|error| format!("{}: cannot be read: {error}", self.path.display()))?))
@@ -75,10 +84,10 @@ impl Proposal {
             uri: self.uri.clone(),
             version,
             text,
-            encoding: state.abilities.encoding,
+            encoding: goal.encoding,
             edits,
             creates: false,
-            abilities: state.abilities.edits,
+            abilities: goal.abilities,
             needs_confirmation,
         })
     }

@@ -27,10 +27,12 @@ pub struct Server {
 pub fn service(world: World) -> (LspService<Server>, tower_lsp::ClientSocket, Arc<Session>) {
     let runtime = tokio::runtime::Handle::current();
     let build = |client: Client| Server { session: Session::new(world, Outbox::new(client, runtime)) };
-    let (service, socket) = LspService::build(build)
+    let service = LspService::build(build)
         .custom_method("window/workDoneProgress/cancel", Server::cancel_progress)
-        .custom_method("kernelScientist/population", Server::population)
-        .finish();
+        .custom_method("kernelScientist/population", Server::population);
+    #[cfg(test)]
+    let service = service.custom_method("test/panic", Server::panic_with_the_state);
+    let (service, socket) = service.finish();
     let session = Arc::clone(&service.inner().session);
     (service, socket, session)
 }
@@ -44,6 +46,13 @@ impl Server {
         if let Some(job) = from_proto::progress_token(&params).and_then(job_of) {
             self.session.stop(job);
         }
+    }
+
+    /// Fails as no handler should: while it holds what all others need.
+    #[cfg(test)]
+    async fn panic_with_the_state(&self) -> Result<Value> {
+        let _held = self.session.state();
+        panic!("as the test wants it");
     }
 
     async fn population(&self, params: Value) -> Result<Value> {
@@ -145,6 +154,6 @@ impl LanguageServer for Server {
 
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<lsp::LSPAny>> {
         let command = from_proto::command(params)?;
-        Ok(self.session.execute(command))
+        Ok(self.session.executed(command).await)
     }
 }

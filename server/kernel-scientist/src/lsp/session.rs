@@ -13,23 +13,27 @@ use lab::Cancel;
 use serde_json::{Value, json};
 
 use super::analysis::Analysis;
+use super::background::Turns;
 use super::code_actions::Untested;
 use super::commands::{Command, Target};
 use super::diagnostics::Finding;
-use super::documents::{Documents, Role};
+use super::documents::{Documents, Role, Standing};
 use super::from_proto::Abilities;
 use super::history::FileHistory;
 use super::jobs::Jobs;
 use super::outbox::{Outbox, Refreshed, Tone};
-use super::proposals::{Proposal, Proposals};
+use super::proposals::{Goal, Proposal, Proposals};
 use super::settings::{SECTION, Settings};
 use super::suggestions::{Shelf, Suggestions};
 use super::to_proto::{EditAbilities, Publication, WorkspaceChange};
 use super::view::View;
 use super::work::{Outcome, Told};
 
-/// Longest wait of a request for the first reading of a document, or for one without which hints would vanish.
-const READING_PATIENCE: Duration = Duration::from_millis(1500);
+/// Longest wait of a request for the first reading of a document: before it there is nothing to answer with.
+const FIRST_PATIENCE: Duration = Duration::from_millis(1500);
+/// Longest wait for a reading without which a hint would vanish. One of 8,000 lines takes 15 ms; who types faster than
+/// texts are read is answered with what is known.
+const LOST_PATIENCE: Duration = Duration::from_millis(40);
 
 /// Where the server keeps things.
 #[derive(Clone, Debug)]
@@ -96,6 +100,7 @@ pub struct Session {
     pub(super) outbox: Outbox,
     pub(super) world: World,
     pub(super) shelf: Arc<Shelf>,
+    pub(super) turns: Turns,
 }
 
 /// What is behind the lock.
@@ -118,9 +123,12 @@ pub(super) struct State {
     shown_hints: HashMap<String, u64>,
     /// The same of lenses.
     shown_lenses: HashMap<String, u64>,
+    /// Files whose runs are being looked at for one to resume.
+    pub offering: HashSet<PathBuf>,
     /// Runs that were offered for resuming.
     pub offered: BTreeSet<i64>,
-    is_over: bool,
+    /// No job may begin any more.
+    pub is_over: bool,
 }
 
 impl Session {
@@ -150,10 +158,12 @@ impl Session {
             fed: HashSet::new(),
             shown_hints: HashMap::new(),
             shown_lenses: HashMap::new(),
+            offering: HashSet::new(),
             offered: BTreeSet::new(),
             is_over: false,
         };
-        Arc::new(Self { state: Mutex::new(state), outbox, world, shelf: Arc::default() })
+        let turns = Turns::default();
+        Arc::new(Self { state: Mutex::new(state), outbox, world, shelf: Arc::default(), turns })
     }
 
     /// The state. A panic elsewhere while it was held left it whole enough: each change of it is one step.
@@ -246,6 +256,7 @@ impl Session {
             if let Some(looking) = state.looking.remove(uri) {
                 looking.cancel();
             }
+            state.forget_unused_suggestions();
             (state.found.remove(uri).is_some(), state.abilities.encoding)
         };
         if cleared {
@@ -257,17 +268,27 @@ impl Session {
     /// A document as it is now, at once: with what was last read, moved along with the edits since. Waits, and not for
     /// long, only where nothing was read yet or an edit took away the place of something that is shown.
     pub async fn view(&self, uri: &str) -> Option<View> {
-        let deadline = Instant::now() + READING_PATIENCE;
+        let start = Instant::now();
         loop {
-            let was_read = {
-                let state = self.state();
+            let (was_read, left) = {
+                let mut state = self.state();
                 let document = state.documents.get(uri).filter(|document| document.role == Role::Source)?;
-                if !document.has_lost_places() || Instant::now() >= deadline {
-                    return state.view(uri);
+                let patience = match document.standing() {
+                    Standing::Known => Duration::ZERO,
+                    Standing::Unread => FIRST_PATIENCE,
+                    Standing::Lost => LOST_PATIENCE,
+                };
+                let left = patience.saturating_sub(start.elapsed());
+                if left.is_zero() {
+                    let view = state.view(uri);
+                    if view.is_none() {
+                        // Whoever asked shows nothing now, and is to ask again when there is something.
+                        state.nothing_is_shown(uri);
+                    }
+                    return view;
                 }
-                document.was_read().notified_owned()
+                (document.was_read().notified_owned(), left)
             };
-            let left = deadline.saturating_duration_since(Instant::now());
             // Whether it was read or the time is up, the loop looks again.
             let _ = tokio::time::timeout(left, was_read).await;
         }
@@ -276,22 +297,38 @@ impl Session {
     /// The client has what hints say in this view.
     pub fn hints_were_shown(&self, uri: &str, view: &View) {
         let digest = super::background::hints_digest(view);
-        self.state().shown_hints.insert(uri.to_owned(), digest);
+        let mut state = self.state();
+        // It may have been closed meanwhile, and nothing is kept of what is closed.
+        if state.documents.get(uri).is_some() {
+            state.shown_hints.insert(uri.to_owned(), digest);
+        }
     }
 
     /// The client has these lenses.
     pub fn lenses_were_shown(&self, uri: &str, view: &View) {
         let digest = super::background::lenses_digest(view);
-        self.state().shown_lenses.insert(uri.to_owned(), digest);
+        let mut state = self.state();
+        if state.documents.get(uri).is_some() {
+            state.shown_lenses.insert(uri.to_owned(), digest);
+        }
     }
 
     /// Asks the client to ask again where it shows something else than it would be told now.
     pub(super) fn refresh_where_changed(&self, uri: &str) {
+        let (view, shows_hints, shows_lenses) = {
+            let state = self.state();
+            let Some(view) = state.view(uri) else { return };
+            let abilities = &state.abilities;
+            let shows_hints = abilities.refreshes_hints && state.shown_hints.contains_key(uri);
+            (view, shows_hints, abilities.refreshes_lenses && state.shown_lenses.contains_key(uri))
+        };
+        // Worked out with the state free for others: in a large file it takes a moment.
+        let hints = shows_hints.then(|| super::background::hints_digest(&view));
+        let lenses = shows_lenses.then(|| super::background::lenses_digest(&view));
         let (hints, lenses) = {
             let mut state = self.state();
-            let Some(view) = state.view(uri) else { return };
-            let (hints, lenses) = (super::background::hints_digest(&view), super::background::lenses_digest(&view));
-            (is_news(&mut state.shown_hints, uri, hints), is_news(&mut state.shown_lenses, uri, lenses))
+            let hints = hints.is_some_and(|hints| is_news(&mut state.shown_hints, uri, hints));
+            (hints, lenses.is_some_and(|lenses| is_news(&mut state.shown_lenses, uri, lenses)))
         };
         if hints {
             self.refresh(Refreshed::Hints);
@@ -340,15 +377,36 @@ impl Session {
             text: draft.text.into(),
             title: untested.title.clone(),
         };
-        let state = self.state();
-        let change = proposal.change(&state, true)?;
+        let change = proposal.change(self.goal(&proposal.uri), true)?;
         if change.version != Some(untested.version) {
             return Err(changed());
         }
         Ok(change)
     }
 
-    /// Carries out a command. Long ones are jobs: the answer is their number, at once.
+    /// A document as a change would find it.
+    pub(super) fn goal(&self, uri: &str) -> Goal {
+        let state = self.state();
+        Goal {
+            open: state.documents.get(uri).map(|document| (document.version, document.text.clone())),
+            encoding: state.abilities.encoding,
+            abilities: state.abilities.edits,
+        }
+    }
+
+    /// As [`Session::execute`], with what takes more than a moment (texts read, files written) out of other messages' way.
+    pub async fn executed(self: &Arc<Self>, command: Command) -> Option<Value> {
+        let session = Arc::clone(self);
+        let executed = tokio::task::spawn_blocking(move || session.execute(command)).await;
+        executed.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The server is ending.
+            Err(_) => None,
+        })
+    }
+
+    /// Carries out a command. Long ones are jobs: the answer is their number, at once. Not to be called where messages are
+    /// handled: see [`Session::executed`].
     pub fn execute(self: &Arc<Self>, command: Command) -> Option<Value> {
         match self.try_to(command) {
             Ok(answer) => answer,
@@ -438,6 +496,20 @@ fn is_news(shown: &mut HashMap<String, u64>, uri: &str, now: u64) -> bool {
 }
 
 impl State {
+    fn nothing_is_shown(&mut self, uri: &str) {
+        for shown in [&mut self.shown_hints, &mut self.shown_lenses] {
+            shown.insert(uri.to_owned(), 0);
+        }
+    }
+
+    /// Forgets hypotheses for kernels that are in no open document: each edit makes another kernel.
+    pub fn forget_unused_suggestions(&mut self) {
+        let analyses = self.documents.iter().filter_map(|(_, document)| document.analysis());
+        let in_use: BTreeSet<&str> =
+            analyses.flat_map(|analysis| analysis.kernels.iter().map(|kernel| kernel.fingerprint.as_str())).collect();
+        Arc::make_mut(&mut self.suggestions).keep(&in_use);
+    }
+
     /// A document as it is now; `None` where nothing was read yet.
     pub fn view(&self, uri: &str) -> Option<View> {
         let document = self.documents.get(uri)?;

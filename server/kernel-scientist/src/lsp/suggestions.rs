@@ -43,10 +43,14 @@ impl Suggestions {
         self.tested.get(&(fingerprint.to_owned(), key.to_owned()))
     }
 
-    /// Notes what was found for kernels, and forgets kernels that are not in use any more: each edit makes another.
-    pub fn learn(&mut self, found: HashMap<String, Arc<[Hypothesis]>>, in_use: &BTreeSet<String>) {
-        self.known.retain(|fingerprint, _| in_use.contains(fingerprint));
+    /// Notes what was found for kernels.
+    pub fn learn(&mut self, found: HashMap<String, Arc<[Hypothesis]>>) {
         self.known.extend(found);
+    }
+
+    /// Forgets all kernels but these.
+    pub fn keep(&mut self, in_use: &BTreeSet<&str>) {
+        self.known.retain(|fingerprint, _| in_use.contains(fingerprint.as_str()));
     }
 
     /// Notes what a test came to.

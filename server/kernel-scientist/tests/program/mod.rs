@@ -1,6 +1,8 @@
 //! Runs the built program as a user would, in a folder of its own.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod server;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -3,7 +3,7 @@
 use hip_syntax::{Change, Position, PositionEncoding};
 
 use crate::lsp::analysis::Analysis;
-use crate::lsp::documents::{Document, Documents, Role};
+use crate::lsp::documents::{Document, Documents, Role, Standing};
 
 const URI: &str = "file:///w/a.hip";
 
@@ -68,12 +68,36 @@ fn a_reading_that_failed_leaves_what_was_known() {
 fn a_place_that_an_edit_took_away_is_known_to_be_lost() {
     let mut documents = opened("__global__ void k() {}\n");
     insert(&mut documents, (0, 0), "// one\n", PositionEncoding::Utf8);
-    assert!(!documents.get(URI).unwrap().has_lost_places());
+    assert_eq!(documents.get(URI).unwrap().standing(), Standing::Known);
     let whole = Change { range: Some(Position::new(0, 0)..Position::new(9, 0)), text: "int a;\n".into() };
     documents.change(URI, 3, &[whole], PositionEncoding::Utf8);
-    assert!(documents.get(URI).unwrap().has_lost_places());
+    assert_eq!(documents.get(URI).unwrap().standing(), Standing::Lost);
     read(documents.get_mut(URI).unwrap());
-    assert!(!documents.get(URI).unwrap().has_lost_places());
+    assert_eq!(documents.get(URI).unwrap().standing(), Standing::Known);
+}
+
+#[test]
+fn nobody_waits_for_a_reading_that_failed() {
+    let mut documents = Documents::default();
+    documents.open(URI, "/w/a.hip".into(), Role::Source, 1, "__global__ void k() {}\n");
+    let document = documents.get_mut(URI).unwrap();
+    document.begin_reading().unwrap();
+    assert_eq!(document.standing(), Standing::Unread);
+    document.end_reading(None);
+    assert_eq!(document.standing(), Standing::Known);
+}
+
+#[tokio::test]
+async fn whoever_waits_is_woken_when_a_document_is_opened_anew_or_closed() {
+    let mut documents = Documents::default();
+    documents.open(URI, "/w/a.hip".into(), Role::Source, 1, "");
+    let first = documents.get(URI).unwrap().was_read().notified_owned();
+    documents.open(URI, "/w/a.hip".into(), Role::Source, 1, "");
+    let second = documents.get(URI).unwrap().was_read().notified_owned();
+    documents.close(URI);
+    for waits in [first, second] {
+        tokio::time::timeout(std::time::Duration::from_secs(5), waits).await.expect("it is woken");
+    }
 }
 
 #[test]

@@ -226,9 +226,8 @@ fn suggested() -> View {
     let kernels: Vec<_> =
         view.analysis.kernels.iter().map(|kernel| (kernel.name.clone(), kernel.fingerprint.clone())).collect();
     let found = suggestions::look(&Catalog::load(), TREE, &kernels, &lab::Cancel::new()).unwrap();
-    let in_use = found.keys().cloned().collect();
     let mut known = Suggestions::default();
-    known.learn(found, &in_use);
+    known.learn(found);
     view.suggestions = Arc::new(known);
     view
 }

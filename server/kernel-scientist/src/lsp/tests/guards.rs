@@ -36,6 +36,50 @@ async fn a_panic_costs_one_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_handler_that_panics_with_the_state_in_its_hands_costs_one_answer() {
+    let mut editor = Editor::start().await;
+    let uri = editor.open("a.hip", "__global__ void k() {}\n").await;
+    for _ in 0..3 {
+        let answer = editor.answer("test/panic", Value::Null).await;
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        let said = answer["error"]["message"].as_str().unwrap();
+        assert!(said.contains("test/panic") && said.contains("as the test wants it"), "{said}");
+        assert_eq!(editor.lenses(&uri).await.len(), 3, "the next request is served as ever");
+    }
+    editor.insert(&uri, 2, (0, 0), "__global__ void other() {}\n").await;
+    let start = Instant::now();
+    while editor.lenses(&uri).await.len() != 6 {
+        assert!(start.elapsed() < Duration::from_secs(20), "changes are not taken any more");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_50_000_lines_is_served() {
+    let mut editor = Editor::start().await;
+    let kernel = "__global__ void k(float* a) {\n  __shared__ float t[8];\n\n\n\n  a[threadIdx.x] = t[0];\n\n\n\n}\n";
+    let text: String = (0..5000).map(|number| kernel.replace('k', &format!("k{number}"))).collect();
+    let uri = editor.open("large.hip", &text).await;
+    let start = Instant::now();
+    // A slow machine answers with nothing first, and asks to be asked again once the file was read.
+    while editor.ask(&uri, "codeLens", json!({})).await.as_array().is_none_or(|lenses| lenses.len() != 15_000) {
+        assert!(start.elapsed() < Duration::from_secs(60), "it is not read");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    editor.insert(&uri, 2, (0, 0), "// 大😀\n").await;
+    let hints = editor.hints(&uri).await;
+    assert_eq!(hints.len(), 5000);
+    assert_eq!(hints[4999], (49_992, 23, "LDS 32 B".to_owned()), "moved along at once");
+    let end = json!({ "position": { "line": 49_991, "character": 17 } });
+    let hover = editor.ask(&uri, "hover", end).await;
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("k4999"), "{hover}");
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_changes_is_taken_in_order() {
     let mut editor = Editor::start().await;
     let uri = editor.open("a.hip", "__global__ void k() {}\n").await;
@@ -109,6 +153,7 @@ async fn a_message_that_cannot_be_read_is_left_out() {
         editor.send_raw(&format!("Content-Length: {}\r\n\r\n{body}", body.len())).await;
     }
     editor.send_raw("X-Other: 1\r\nnoise\r\n").await;
+    editor.send_raw(&format!("{}\r\n", "noise".repeat(100_000))).await;
     let uri = editor.open("a.hip", "__global__ void k() {}\n").await;
     assert_eq!(editor.lenses(&uri).await.len(), 3);
     editor.stop().await;

@@ -117,6 +117,30 @@ async fn a_job_is_stopped_from_its_progress_within_a_second() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_timed_of_a_document_that_was_closed_meanwhile_is_kept() {
+    let (mut editor, uri) = with_reduction().await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
+    progress(&mut editor).await;
+    // Nothing was shown of the closed document: the editor fails on messages that nobody expected.
+    editor.settle().await;
+    let uri = editor.open("reduction.hip", REDUCTION).await;
+    let start = Instant::now();
+    while !editor.hints(&uri).await.iter().any(|hint| hint.2.contains("cpu emulation")) {
+        assert!(start.elapsed() < Duration::from_secs(10), "the figure is gone");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let broken = REDUCTION.replace("int tid = threadIdx.x;", "int tid = threadIdx.q;");
+    editor.change(&uri, 2, json!([{ "text": broken }])).await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
+    assert!(editor.message(None).await.contains("does not compile"));
+    progress(&mut editor).await;
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hypothesis_is_tested_and_applied() {
     let (mut editor, uri) = with_reduction().await;
     editor.execute("suggest", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
