@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the build or the tests need and the machine lacks. Quick and silent when nothing is missing.
 #   ./setup.sh build   compiler for Rust and for HIP on the CPU, gfx942 device libraries
-#   ./setup.sh test    the same, and what the tests need besides
+#   ./setup.sh test    the same, and what the tests need besides: two clients of the language server go into target/clients
+#   ./setup.sh bench   what is built, and clangd to compare with
 # On Debian and Ubuntu it installs with apt (as root or with sudo). Elsewhere it names what is missing, why it is needed
 # and how to get it, and ends with status 3.
 set -euo pipefail
+cd "$(dirname "$0")"
 purpose=${1:-build}
 
 missing=() # rows of "what|why|debian packages|how to get it elsewhere"
@@ -17,10 +19,38 @@ rust_is_recent() {
   [ "${minor:-0}" -ge 90 ] 2>/dev/null
 }
 
+python_is_able() {
+  python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+# Clients of the language server, pinned with their hashes, in a folder of their own.
+clients() {
+  local wanted=tests/lsp/requirements.txt folder=target/clients
+  cmp -s "$wanted" "$folder/requirements.txt" && return
+  echo "setup: installing pytest-lsp and Neovim (drive the language server in tests) into $folder"
+  rm -rf "$folder"
+  mkdir -p target
+  if ! { python3 -m venv "$folder" &&
+    "$folder/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes --only-binary :all: -r "$wanted"; }; then
+    echo "setup: what $wanted names could not be installed into $folder; is PyPI within reach?" >&2
+    exit 3
+  fi
+  cp "$wanted" "$folder/requirements.txt"
+}
+
+# What is not a package of the system.
+finish() {
+  [ "$purpose" != test ] || clients
+}
+
 rust_is_recent || need "Rust 1.90 or newer" "builds the program" "cargo-web rustc-web" "https://rustup.rs"
 if [ "$purpose" = test ]; then
   cargo fmt --version >/dev/null 2>&1 || need "rustfmt" "checks the format" "rustfmt-web" "rustup component add rustfmt"
   cargo clippy --version >/dev/null 2>&1 || need "clippy" "lints the code" "rust-web-clippy" "rustup component add clippy"
+  python_is_able || need "Python 3.11 or newer with venv" "drives the language server in tests" "python3 python3-venv" "https://www.python.org"
+fi
+if [ "$purpose" = bench ]; then
+  command -v clangd-19 >/dev/null 2>&1 || need "clangd 19" "the language server's answers are compared with its" "clangd-19" "https://releases.llvm.org"
 fi
 command -v cc >/dev/null 2>&1 || need "a C compiler (cc)" "builds the parsers and the database" "gcc libc6-dev" "your system's C compiler package"
 command -v clang++-19 >/dev/null 2>&1 || need "clang 19" "compiles HIP kernels for the CPU and for gfx942" "clang-19" "https://releases.llvm.org"
@@ -30,7 +60,10 @@ command -v ld.lld-19 >/dev/null 2>&1 || need "lld 19" "links kernels" "lld-19" "
 [ -d /usr/lib/x86_64-linux-gnu/amdgcn/bitcode ] || [ -d /opt/rocm/amdgcn/bitcode ] || need "ROCm device libraries" "gfx942 code generation (analyze)" "rocm-device-libs" "https://rocm.docs.amd.com"
 [ -e /usr/include/hip/hip_runtime.h ] || [ -e /opt/rocm/include/hip/hip_runtime.h ] || need "HIP headers" "gfx942 code generation (analyze)" "libamdhip64-dev" "https://rocm.docs.amd.com"
 
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  finish
+  exit 0
+fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
   for row in "${missing[@]}"; do
@@ -63,3 +96,4 @@ if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -
   exit 3
 fi
 rust_is_recent || { echo "setup: the Rust found ($(rustc --version 2>&1)) is older than 1.90; get a newer one: https://rustup.rs" >&2; exit 3; }
+finish
