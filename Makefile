@@ -24,6 +24,7 @@ test:
 # HIP_CPU=/path/to/HIP-CPU runs the same kernels with AMD's HIP-CPU (it needs libtbb-dev) and prints both.
 HIP_CPU ?=
 bench: build
+	@./setup.sh bench
 	@HIP_CPU="$(HIP_CPU)" ./tests/bench.sh
 
 # How often comparisons err: about 15 minutes on an idle machine of two cores. COMPARISONS=--quick takes two.

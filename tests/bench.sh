@@ -16,6 +16,10 @@ echo "## The editor's side: one-character changes in a large file"
 cargo run --quiet --release --locked -p hip-syntax --example did_change
 
 echo
+echo "## The language server in a large file, during a timing run and an evolution; clangd with nothing else at work"
+cargo run --quiet --release --locked -p kernel-scientist --example editor_speed -- "$binary" clangd-19
+
+echo
 echo "## From command to verdict (program that runs for less than a second; second call finds the build in the cache)"
 for sample in tests/programs/vector_add.hip tests/benchmarks/sgemm.hip; do
   for label in "first call" "built before" "built before" "built before"; do
