@@ -21,10 +21,11 @@ def server() -> str:
 
 @pytest.fixture
 def workspace(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """A folder with the reduction of the samples and its benchmark file, and a notebook of its own."""
+    """A folder with the reduction of the samples and its benchmark file, and a notebook of its own; times are the CPU's."""
     for ending in ("hip", "bench.toml"):
         shutil.copy(SAMPLES / f"reduction.{ending}", tmp_path)
     monkeypatch.setenv("KERNEL_SCIENTIST_NOTEBOOK", str(tmp_path / "notebook.db"))
+    monkeypatch.setenv("KERNEL_SCIENTIST_DEVICE", "cpu")
     return tmp_path
 
 

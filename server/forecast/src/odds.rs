@@ -14,6 +14,7 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Pairs that odds are taken from.
@@ -40,7 +41,7 @@ pub struct Validation {
 }
 
 /// The odds that two forecasts are in the right order.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Odds {
     /// Share of the pairs this far apart that were in the right order, by Laplace's rule.
     pub share: f64,

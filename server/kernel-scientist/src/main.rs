@@ -2,6 +2,8 @@
 
 mod cli;
 mod config;
+mod devices;
+mod forecasts;
 mod lsp;
 
 use std::process::ExitCode;

@@ -249,5 +249,6 @@ fn compiler_broke(source: &Source, run: &sandbox::Run) -> Diagnostic {
         }
         End::Signal(signal) => format!("the compiler crashed (signal {signal})"),
     };
-    Diagnostic { file: source.path.clone(), line: 0, column: 0, severity: "fatal error".into(), message }
+    let (file, severity) = (source.path.clone(), "fatal error".into());
+    Diagnostic { file, line: 0, column: 0, severity, message, notes: Vec::new() }
 }

@@ -1,5 +1,6 @@
 //! Times and ratios as they are kept and shown.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::forecast::Basis;
@@ -49,7 +50,7 @@ pub struct TimeReport {
 }
 
 /// Speed of the candidate relative to its baseline: baseline time / candidate time, above 1 is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedRatio {
     /// Point estimate.
     pub ratio: f64,

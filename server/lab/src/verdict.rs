@@ -4,10 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of comparing a candidate with its baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The whole interval of the speed ratio lies above the band that counts as the same.
@@ -32,7 +33,7 @@ impl fmt::Display for Verdict {
 }
 
 /// A message of the compiler, in the user's own file and lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic {
     /// File the message is about.
     pub file: PathBuf,
@@ -44,6 +45,30 @@ pub struct Diagnostic {
     pub severity: String,
     /// The compiler's words.
     pub message: String,
+    /// What the compiler adds at other places of the user's files: where something is declared, who asked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// A remark of the compiler on one of its messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Note {
+    /// File the remark is about.
+    pub file: PathBuf,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in bytes; 0 where the compiler named none.
+    pub column: u32,
+    /// The compiler's words.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// Both say the same of the same place, whatever was added.
+    pub(crate) fn repeats(&self, other: &Self) -> bool {
+        (&self.file, self.line, self.column, &self.severity, &self.message)
+            == (&other.file, other.line, other.column, &other.severity, &other.message)
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -53,7 +78,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Why code under test has no time. Every variant ends the run with exit status 1 at the command line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Failure {
     /// The compiler refused it.

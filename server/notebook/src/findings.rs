@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Row, params};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::NotebookError;
@@ -59,7 +60,7 @@ pub struct StoredFinding {
 }
 
 /// How well predicted gains agree with measured ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// Predictions that could be held against a measurement.
     pub measured: u32,

@@ -198,7 +198,8 @@ impl Notebook {
         })
     }
 
-    /// Every forecast of a kernel in a file, for every device, oldest first. Names are as for [`Notebook::history`].
+    /// Every forecast of a kernel in a file, for every device, oldest first; those of a host function that launches it too,
+    /// whose name their `kernel` then is. Names are as for [`Notebook::history`].
     ///
     /// # Errors
     /// When it cannot be read.
@@ -208,10 +209,11 @@ impl Notebook {
         let values: &[&dyn ToSql] = params![path_text(file), asked, bare];
         let mut points = self.read("reading the forecasts of a kernel", |connection| {
             connection
-                .prepare_cached(
+                .prepare_cached(&format!(
                     "SELECT m.id, m.text, m.kernel, k.fingerprint, m.shape, m.device, m.device_note, m.model,
                             m.device_table, m.ns, m.low_ns, m.high_ns, m.took_ms, m.at_ms,
-                            k.kernel, s.held_out OR b.held_out, s.ratio, s.low, s.high, s.verdict, e.run, e.hypothesis
+                            k.kernel, s.held_out OR b.held_out, s.ratio, s.low, s.high, s.verdict, e.run, e.hypothesis,
+                            {OF_NO_KERNEL}
                      FROM forecasts m
                      JOIN text_kernels k ON k.text = m.text
                      LEFT JOIN forecast_ratios s ON s.candidate = m.id
@@ -219,20 +221,36 @@ impl Notebook {
                      LEFT JOIN experiments e ON e.comparison = s.comparison
                      WHERE m.file = ?1
                        AND (k.kernel IN (?2, ?3) OR ?2 = ?3 AND substr(k.kernel, -length(?3) - 2) = '::' || ?3)
-                     ORDER BY m.id",
-                )?
+                     ORDER BY m.id"
+                ))?
                 .query_map(values, read_point)?
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;
         // A report names kernels with their template arguments, which SQL cannot take off.
-        points.retain(|(kernel, point)| {
-            point.forecast.kernel.as_deref().is_none_or(|name| bare_name(name) == bare_name(kernel))
+        points.retain(|row| {
+            let is_it = |name: &str| bare_name(name) == bare_name(&row.kernel);
+            row.is_of_no_kernel || row.point.forecast.kernel.as_deref().is_none_or(is_it)
         });
-        Ok(points.into_iter().map(|(_, point)| point).collect())
+        Ok(points.into_iter().map(|row| row.point).collect())
     }
 }
 
-fn read_point(row: &Row<'_>) -> rusqlite::Result<(String, ForecastPoint)> {
+/// Whether what was forecast is a host function that a benchmark file calls, as in the history of measurements. The rows of one
+/// report took the same time to make.
+const OF_NO_KERNEL: &str = "m.kernel IS NOT NULL AND m.fingerprint IS NULL AND substr(m.shape, 1, 5) <> 'grid '
+    AND NOT EXISTS (SELECT 1 FROM forecasts o
+                    WHERE o.text = m.text AND o.file = m.file AND o.device = m.device AND o.took_ms = m.took_ms
+                      AND o.fingerprint IS NOT NULL)";
+
+/// A point beside one of the kernels of its text.
+struct PointRow {
+    kernel: String,
+    /// What was forecast is a host function that launches some; its time is one of every kernel of the text.
+    is_of_no_kernel: bool,
+    point: ForecastPoint,
+}
+
+fn read_point(row: &Row<'_>) -> rusqlite::Result<PointRow> {
     let forecast = Forecast {
         id: row.get(0)?,
         text: row.get(1)?,
@@ -258,5 +276,6 @@ fn read_point(row: &Row<'_>) -> rusqlite::Result<(String, ForecastPoint)> {
         None => None,
     };
     let held_out = row.get::<_, Option<bool>>(15)?.unwrap_or(false);
-    Ok((row.get(14)?, ForecastPoint { forecast, held_out, speed, experiment }))
+    let point = ForecastPoint { forecast, held_out, speed, experiment };
+    Ok(PointRow { kernel: row.get(14)?, is_of_no_kernel: row.get(22)?, point })
 }

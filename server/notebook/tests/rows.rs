@@ -27,6 +27,7 @@ fn every_outcome_of_an_experiment_comes_back_as_it_was() {
                 column: 7,
                 severity: "error".into(),
                 message: "unknown type name 'flaot'".into(),
+                notes: Vec::new(),
             }],
         },
         Failure::Wrong { detail: "out[3]: got 1, expected 2".into() },
@@ -318,4 +319,19 @@ fn forecasts_come_back_and_are_never_among_the_measurements() {
     assert_eq!(points.iter().filter(|point| point.speed.is_some()).count(), 3);
     assert_eq!(points[6].forecast.fingerprint.as_deref(), Some("f0"));
     assert_eq!(points[6].forecast.ns, report.kernels[0].figure.median_ns);
+}
+
+#[test]
+fn the_forecast_of_a_host_function_is_one_of_each_kernel_that_it_may_launch() {
+    let (_folder, notebook) = fresh();
+    let mut report = TimeReport { forecast: Some(basis()), device: "mi300x".into(), ..report() };
+    report.kernels.truncate(1);
+    report.kernels[0].name = "launch_gemm".into();
+    let of_text = kernels("f0");
+    let code = MeasuredCode { text: TEXT, kernels: &of_text };
+    notebook.record_times(Path::new(FILE), code, &report, 1, Duration::from_millis(7)).unwrap();
+    let points = notebook.forecasts(Path::new(FILE), "gemm").unwrap();
+    let told: Vec<_> =
+        points.iter().map(|point| (point.forecast.kernel.as_deref(), point.forecast.fingerprint.as_deref())).collect();
+    assert_eq!(told, [(Some("launch_gemm"), Some("f0"))]);
 }

@@ -7,15 +7,17 @@ use std::time::{Duration, Instant};
 
 use lab::Cancel;
 use notebook::Spent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a run may use up, over all its resumptions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// Generations at most.
     pub generations: u32,
     /// Time at work at most, the confirmation of the winner included; in JSON in seconds.
     #[serde(rename = "wall_s", with = "seconds", default)]
+    #[schemars(with = "Option<f64>")]
     pub wall: Option<Duration>,
     /// Money for a provider at most, in US dollars.
     #[serde(default)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lab::forecast::KernelForecast;
 use lab::{Cancel, Failure, SpeedRatio, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Number of a candidate in its population; the original source is 0.
@@ -60,7 +61,7 @@ pub struct Selection {
 }
 
 /// Expected uplift in percent of speed: 20 means 1.2x. May be negative at the low end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GainRange {
     /// Low end.
     pub min_percent: f64,
@@ -106,7 +107,7 @@ pub struct Hypothesis {
 }
 
 /// A constant with a value: a tile size, items for each thread, rounds unrolled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     /// Name of the constant, or what it says (`items along y`).
     pub name: String,
@@ -136,7 +137,7 @@ pub struct LeftOut {
 }
 
 /// Values of a search and what came of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tried {
     /// The values of one draft.
     pub settings: Vec<Setting>,

@@ -61,6 +61,11 @@ impl Context {
         }
     }
 
+    /// The settings file that was named.
+    pub fn config_path(&self) -> Option<&Path> {
+        self.global.config.as_deref()
+    }
+
     /// The settings that hold for files in `folder`.
     pub fn config(&self, folder: &Path) -> Result<Config, CliError> {
         Config::load(self.global.config.as_deref(), folder).map_err(|error| CliError::Usage(error.to_string()))

@@ -21,7 +21,8 @@ use super::context::read_source;
 use super::progress::Progress;
 use super::provider::Provider;
 use super::subject::{Subject, SubjectArgs, seconds};
-use super::{CliError, Context, forecast};
+use super::{CliError, Context};
+use crate::forecasts::cured;
 
 /// Arguments of `evolve`.
 #[derive(Debug, clap::Args)]
@@ -191,8 +192,8 @@ fn cured_lines(context: &Context, subject: &Subject, best: &str) -> String {
     let best = original.with_text(best);
     match (bench.basis(), forecast(original), forecast(&best)) {
         (Some(basis), Ok(before), Ok(after)) => {
-            let cured = forecast::cured::between(&original.text, &before, &best.text, &after);
-            forecast::cured::text(&cured, &basis.title)
+            let lines = cured::between(&original.text, &before, &best.text, &after);
+            cured::text(&lines, &basis.title)
         }
         _ => String::new(),
     }

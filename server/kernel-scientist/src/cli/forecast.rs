@@ -1,8 +1,5 @@
 //! `forecast FILE`: how long each kernel would take on a GPU that is not here, and why, line by line.
 
-pub mod account;
-pub mod cured;
-
 use std::path::PathBuf;
 
 use lab::forecast::{Basis, DEFAULT, KernelForecast};
@@ -15,6 +12,7 @@ use super::error::FailureRow;
 use super::progress::Progress;
 use super::subject::{self, FeedArgs, Subject};
 use super::{CliError, Context};
+use crate::forecasts::account;
 
 /// Arguments of `forecast`.
 #[derive(Debug, clap::Args)]

@@ -16,7 +16,7 @@ mod forecast;
 mod history;
 mod kernels;
 mod progress;
-mod provider;
+pub(crate) mod provider;
 pub(crate) mod report;
 mod subject;
 mod suggest;
@@ -32,7 +32,6 @@ use lab::Source;
 
 pub use context::Context;
 pub use error::CliError;
-pub use subject::CPU;
 
 /// Makes HIP kernels faster by hypothesis, experiment and measurement.
 #[derive(Debug, Parser)]

@@ -10,20 +10,14 @@ use scientist::evolution;
 
 use super::progress::Progress;
 use super::{CliError, Context};
-use crate::config::Toolchain;
-
-/// The device that is there without any settings.
-pub const DEFAULT_DEVICE: &str = lab::forecast::DEFAULT;
-
-/// The device that runs HIP on the CPU.
-pub const CPU: &str = "cpu";
+use crate::devices::{self, CPU, DeviceError};
 
 /// Options of every command that runs the file.
 #[derive(Debug, clap::Args)]
 pub struct SubjectArgs {
     /// Device: one that is forecast for (mi300x, mi325x, mi300a, mi250x, h200; every version is checked on the CPU), `cpu` for
     /// times of the CPU emulation, or one named in kernel-scientist.toml.
-    #[arg(long, value_name = "D", default_value = DEFAULT_DEVICE, env = "KERNEL_SCIENTIST_DEVICE")]
+    #[arg(long, value_name = "D", default_value = devices::DEFAULT, env = devices::VARIABLE)]
     pub device: String,
     #[command(flatten)]
     pub feed: FeedArgs,
@@ -166,45 +160,8 @@ pub fn find_forecast(context: &Context, source: &Source, device: &str) -> Result
 
 /// The lab's name of the device that a user names.
 fn find_device(context: &Context, source: &Source, device: &str) -> Result<String, CliError> {
-    let config = context.config(source.folder())?;
-    if let Some(found) = config.device.get(device) {
-        let is_here = found.ssh.is_none() && found.slurm.is_none();
-        return match found.toolchain {
-            Toolchain::Cpu if is_here => Ok(CPU.to_owned()),
-            Toolchain::Forecast if is_here => table_of(device, found.arch.as_deref()),
-            toolchain => Err(CliError::Unavailable(format!(
-                "device {device} ({}): toolchain {toolchain:?} or its place is not in this version, which runs on the \
-                 local cpu and forecasts; leave --device out to use that",
-                config.path.as_deref().unwrap_or("kernel-scientist.toml".as_ref()).display()
-            ))),
-        };
-    }
-    if device == CPU || lab::forecast::is_device(device) {
-        return Ok(device.to_owned());
-    }
-    let known: Vec<&str> =
-        std::iter::once(CPU).chain(lab::forecast::devices()).chain(config.device.keys().map(String::as_str)).collect();
-    Err(CliError::Usage(format!(
-        "there is no device {device}; known: {}. Name one with a [device.{device}] section in kernel-scientist.toml",
-        known.join(", ")
-    )))
-}
-
-/// The table that a section of the settings asks for: by its `arch`, which may be a table's name, else by its own name.
-fn table_of(section: &str, arch: Option<&str>) -> Result<String, CliError> {
-    let wanted = match arch {
-        Some("gfx942") => "mi300x",
-        Some("gfx90a") => "mi250x",
-        Some("sm_90") => "h200",
-        Some(other) => other,
-        None if lab::forecast::is_device(section) => section,
-        None => lab::forecast::DEFAULT,
-    };
-    if lab::forecast::is_device(wanted) {
-        return Ok(wanted.to_owned());
-    }
-    Err(CliError::Usage(format!(
-        "device {section}: there is no forecast for arch {wanted}; known: {}",
-        lab::forecast::devices().join(", ")
-    )))
+    devices::find(&context.config(source.folder())?, device).map_err(|error| match error {
+        DeviceError::Unknown(text) => CliError::Usage(text),
+        DeviceError::Elsewhere(text) => CliError::Unavailable(text),
+    })
 }

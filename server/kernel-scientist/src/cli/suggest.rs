@@ -1,8 +1,6 @@
 //! `suggest FILE`: hypotheses worth trying, best first. On a device that is forecast for, each is written, checked and
 //! forecast, and the order is that of what it gains there.
 
-mod outlook;
-
 use std::path::PathBuf;
 
 use lab::Source;
@@ -11,12 +9,13 @@ use scientist::catalog::Catalog;
 use scientist::stages::{GainRange, Hypothesis};
 use serde::Serialize;
 
-use self::outlook::Outlook;
 use super::context::read_source;
 use super::progress::Progress;
 use super::provider::Provider;
-use super::subject::{CPU, Subject, SubjectArgs};
+use super::subject::{Subject, SubjectArgs};
 use super::{CliError, Context, figures};
+use crate::devices::CPU;
+use crate::forecasts::outlook::{self, Outlook};
 
 /// Column of what is said of a hypothesis.
 const INDENT: usize = 6;

@@ -78,6 +78,11 @@ impl Analysis {
         }
     }
 
+    /// Every bracket has its partner.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
     /// While brackets do not match, kernels of the last text that are missing or cut short now are shown as they were,
     /// carried along by `splices`: nothing flickers while somebody types.
     pub fn keeping(mut self, old: &Self, splices: &[Splice]) -> Self {

@@ -14,7 +14,7 @@ use scientist::stages::Hypothesis;
 
 use super::analysis::Analysis;
 use super::commands::{Command, Target};
-use super::diagnostics;
+use super::diagnostics::{self, Finding};
 use super::documents::Role;
 use super::history::FileHistory;
 use super::outbox::Tone;
@@ -30,6 +30,7 @@ const PAUSE: Duration = Duration::from_millis(400);
 #[derive(Default)]
 pub(super) struct Turns {
     looking: tokio::sync::Mutex<()>,
+    pub(super) forecasting: tokio::sync::Mutex<()>,
     offering: tokio::sync::Mutex<()>,
 }
 
@@ -47,7 +48,7 @@ impl Session {
         tokio::task::spawn_blocking(move || {
             let reading = || {
                 if role == Role::BenchmarkFile {
-                    let found = diagnostics::of_benchmark_file(&path, &text.to_string());
+                    let found = session.mistakes_of_benchmark(&path, &text.to_string());
                     session.apply(Event::BenchmarkFile { uri: uri.clone(), found });
                 }
                 (Analysis::read(&text, edit), Benchmark::path_for(&path).is_file())
@@ -60,6 +61,27 @@ impl Session {
         });
     }
 
+    /// Mistakes in a benchmark file, in itself or with the source beside it.
+    fn mistakes_of_benchmark(&self, path: &Path, text: &str) -> Vec<Finding> {
+        let found = diagnostics::of_benchmark_file(path, text);
+        if !found.is_empty() {
+            return found;
+        }
+        let name = path.to_string_lossy();
+        let Some(stem) = name.strip_suffix(".bench.toml") else { return found };
+        let sources = ["hip", "cpp", "cu", "cc"].map(|ending| PathBuf::from(format!("{stem}.{ending}")));
+        let open = |source: &PathBuf| {
+            let state = self.state();
+            state.documents.iter().find(|(_, document)| document.path == *source).map(|(_, it)| it.text.to_string())
+        };
+        let read = |source: PathBuf| {
+            let text = open(&source).or_else(|| lab::settings_text::read(&source).ok())?;
+            Some((source, text))
+        };
+        let beside = sources.into_iter().find_map(read);
+        beside.map_or(found, |(source, of_source)| diagnostics::of_entry(path, text, &source, &of_source))
+    }
+
     pub(super) fn was_read(self: &Arc<Self>, uri: &str, opening: u64, read: Option<(Analysis, bool)>) {
         let failed = read.is_none();
         let (path, is_source) = {
@@ -70,10 +92,8 @@ impl Session {
             let (analysis, is_fed) = read.unzip();
             document.end_reading(analysis);
             let known = (document.path.clone(), document.role == Role::Source);
-            match is_fed {
-                Some(true) => drop(state.fed.insert(uri.to_owned())),
-                Some(false) => drop(state.fed.remove(uri)),
-                None => {}
+            if let Some(is_fed) = is_fed {
+                state.note_benchmark_file(uri, is_fed);
             }
             known
         };
@@ -83,9 +103,11 @@ impl Session {
         }
         self.read(uri);
         if is_source {
+            self.find_device(&path);
             self.read_history_of_new_kernels(uri, &path);
             self.refresh_where_changed(uri);
             self.look_after_a_pause(uri);
+            self.forecast_after_a_pause(uri);
         }
     }
 

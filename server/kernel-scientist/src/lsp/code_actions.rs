@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 use lab::Verdict;
-use scientist::stages::{GainRange, Hypothesis};
 
 use super::analysis::KernelFacts;
 use super::commands::{Command, Target};
+use super::outcomes::brief_speed;
+use super::prospects::{self, Prospect};
 use super::suggestions::Tested;
 use super::view::View;
 
@@ -114,21 +115,26 @@ pub fn actions(view: &View, place: &Range<usize>, wanted: &[String]) -> Vec<Acti
 
 /// Proven ones first, then what to test, then what could be applied without.
 fn of_hypotheses(view: &View, kernel: &KernelFacts, target: &Target, wanted: &[String]) -> Vec<Action> {
-    let known = view.suggestions.of(&kernel.fingerprint).map_or(&[][..], |known| known);
     let mut proven = Vec::new();
     let mut tests = Vec::new();
     let mut untested = Vec::new();
-    for hypothesis in known {
+    for prospect in prospects::of(view, kernel) {
+        let hypothesis = &prospect.hypothesis;
         match view.suggestions.test_of(&kernel.fingerprint, &hypothesis.key) {
-            Some(Tested::Measured { speed, verdict: Verdict::Faster, proposal }) => {
-                let title = format!("Apply: {} (measured {:.2}x)", hypothesis.title, speed.ratio);
+            Some(Tested::Measured { speed, verdict: Verdict::Faster, forecast, proposal }) => {
+                let speed_in_words = match forecast {
+                    Some(_) => brief_speed(speed.ratio, forecast.as_ref()),
+                    None => format!("measured {:.2}x", speed.ratio),
+                };
+                let title = format!("Apply: {} ({speed_in_words})", hypothesis.title);
                 proven.push((speed.ratio, title, Command::Apply { proposal: *proposal }));
             }
             // What was slower, the same or wrong is not offered again.
             Some(_) => {}
+            None if prospect.is_hopeless => {}
             None => {
-                tests.push(test(hypothesis, target));
-                untested.extend(apply(view, hypothesis, target));
+                tests.push(test(&prospect, target));
+                untested.extend(apply(view, &prospect, target));
             }
         }
     }
@@ -149,18 +155,20 @@ fn of_hypotheses(view: &View, kernel: &KernelFacts, target: &Target, wanted: &[S
     actions
 }
 
-fn test(hypothesis: &Hypothesis, target: &Target) -> Action {
+fn test(prospect: &Prospect, target: &Target) -> Action {
+    let hypothesis = &prospect.hypothesis;
     Action {
-        title: format!("Test this hypothesis: {} ({})", hypothesis.title, expected(hypothesis.gain)),
+        title: format!("Test this hypothesis: {} ({})", hypothesis.title, prospect.promise),
         kind: Kind::Test,
         what: What::Command(Command::Test { target: target.clone(), key: hypothesis.key.clone() }),
     }
 }
 
 /// A search over constants has no single change to apply before it was tested.
-fn apply(view: &View, hypothesis: &Hypothesis, target: &Target) -> Option<Action> {
+fn apply(view: &View, prospect: &Prospect, target: &Target) -> Option<Action> {
+    let hypothesis = &prospect.hypothesis;
     hypothesis.present.is_empty().then(|| Action {
-        title: format!("Apply untested: {} ({})", hypothesis.title, expected(hypothesis.gain)),
+        title: format!("Apply untested: {} ({})", hypothesis.title, prospect.promise),
         kind: Kind::Apply,
         what: What::Edit(Untested {
             target: target.clone(),
@@ -169,9 +177,4 @@ fn apply(view: &View, hypothesis: &Hypothesis, target: &Target) -> Option<Action
             title: hypothesis.title.clone(),
         }),
     })
-}
-
-/// `expected +5% to +30% on MI300`.
-pub fn expected(gain: GainRange) -> String {
-    format!("expected {:+.0}% to {:+.0}% on MI300", gain.min_percent, gain.max_percent)
 }

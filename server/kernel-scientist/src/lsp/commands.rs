@@ -61,10 +61,15 @@ pub enum Command {
         /// Its number in this session.
         job: u64,
     },
+    /// Ask one of the editor's models for a word, so that the editor can ask its user for consent.
+    TryModel {
+        /// The model that is wished for; absent for the editor's choice.
+        model: Option<String>,
+    },
 }
 
 /// Names of all commands, for the client.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "kernelScientist.time",
     "kernelScientist.suggest",
     "kernelScientist.evolve",
@@ -76,6 +81,7 @@ pub const NAMES: [&str; 11] = [
     "kernelScientist.showDiff",
     "kernelScientist.showJob",
     "kernelScientist.stop",
+    "kernelScientist.tryModel",
 ];
 
 #[derive(Serialize, Deserialize)]
@@ -102,6 +108,12 @@ struct OfJob {
     job: u64,
 }
 
+#[derive(Default, Serialize, Deserialize)]
+struct OfModel {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
 impl Command {
     /// Name and argument, as the client keeps them.
     pub fn written(&self) -> (&'static str, Value) {
@@ -117,6 +129,7 @@ impl Command {
             Self::ShowDiff { proposal } => (NAMES[8], json!(OfProposal { proposal: *proposal })),
             Self::ShowJob { job } => (NAMES[9], json!(OfJob { job: *job })),
             Self::Stop { job } => (NAMES[10], json!(OfJob { job: *job })),
+            Self::TryModel { model } => (NAMES[11], json!(OfModel { model: model.clone() })),
         }
     }
 
@@ -144,6 +157,8 @@ impl Command {
             Some(8) => Self::ShowDiff { proposal: read::<OfProposal>(name, argument)?.proposal },
             Some(9) => Self::ShowJob { job: read::<OfJob>(name, argument)?.job },
             Some(10) => Self::Stop { job: read::<OfJob>(name, argument)?.job },
+            Some(11) if argument.is_null() => Self::TryModel { model: None },
+            Some(11) => Self::TryModel { model: read::<OfModel>(name, argument)?.model },
             _ => return Err(format!("there is no command {name}; known: {}", NAMES.join(", "))),
         })
     }
@@ -172,6 +187,8 @@ mod tests {
             Command::ShowDiff { proposal: 2 },
             Command::ShowJob { job: 3 },
             Command::Stop { job: 4 },
+            Command::TryModel { model: None },
+            Command::TryModel { model: Some("gpt".into()) },
         ];
         for command in all {
             let (name, argument) = command.written();

@@ -1,9 +1,10 @@
 //! Diagnostics: why the file or a candidate does not build, what sanitizers found, mistakes in a benchmark file.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use hip_syntax::Lines;
+use hip_syntax::{Lines, Syntax};
 use lab::benchmark::Benchmark;
 use lab::sanitize::{Fault, Place};
 use lab::{Failure, LabError};
@@ -21,6 +22,9 @@ pub enum Severity {
     Information,
 }
 
+/// What found a mistake that the compiler told.
+pub const BUILD: &str = "build";
+
 /// Something to show at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -32,6 +36,42 @@ pub struct Finding {
     pub code: &'static str,
     /// In words.
     pub message: String,
+    /// Other places that have to do with it.
+    pub related: Vec<Related>,
+}
+
+/// A place that has to do with a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// Where.
+    pub place: RelatedPlace,
+    /// What is there.
+    pub message: String,
+}
+
+/// Where something related is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RelatedPlace {
+    /// In the same document, in bytes of the present text.
+    Here(Range<usize>),
+    /// In another file.
+    Elsewhere {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u32,
+        /// Column, from 1; 0 for the whole line.
+        column: u32,
+    },
+}
+
+impl std::fmt::Display for Related {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            RelatedPlace::Here(_) => out.write_str(&self.message),
+            RelatedPlace::Elsewhere { path, line, .. } => write!(out, "{}:{line}: {}", path.display(), self.message),
+        }
+    }
 }
 
 /// A text that was built and the present one: places of the first are shown in the second.
@@ -73,6 +113,15 @@ impl<'a> Places<'a> {
     fn is_here(&self, file: &Path) -> bool {
         file == self.path
     }
+
+    fn related(&self, file: &Path, line: u32, column: u32, message: String) -> Related {
+        let place = if self.is_here(file) {
+            RelatedPlace::Here(self.range(line, column))
+        } else {
+            RelatedPlace::Elsewhere { path: file.to_owned(), line, column }
+        };
+        Related { place, message }
+    }
 }
 
 /// Why code failed: the compiler's messages at their lines, other failures at the top of `kernel`, which stands there in
@@ -88,41 +137,43 @@ pub fn of_failure(
         None => (Severity::Error, String::new()),
     };
     let Failure::DoesNotCompile { diagnostics } = failure else {
-        return vec![Finding { range: kernel, severity, code: "run", message: format!("{before}{failure}") }];
+        let message = format!("{before}{failure}");
+        return vec![Finding { range: kernel, severity, code: "run", message, related: Vec::new() }];
     };
     let finding = |diagnostic: &lab::verdict::Diagnostic| {
         let severity =
             if diagnostic.severity == "warning" && experiment.is_none() { Severity::Warning } else { severity };
-        if places.is_here(&diagnostic.file) && diagnostic.line > 0 {
-            let range = places.range(diagnostic.line, diagnostic.column);
-            Finding { range, severity, code: "build", message: format!("{before}{}", diagnostic.message) }
+        let notes = diagnostic.notes.iter();
+        let related =
+            notes.map(|note| places.related(&note.file, note.line, note.column, note.message.clone())).collect();
+        let (range, words) = if places.is_here(&diagnostic.file) && diagnostic.line > 0 {
+            (places.range(diagnostic.line, diagnostic.column), diagnostic.message.clone())
         } else {
-            Finding { range: kernel.clone(), severity, code: "build", message: format!("{before}{diagnostic}") }
-        }
+            (kernel.clone(), diagnostic.to_string())
+        };
+        Finding { range, severity, code: BUILD, message: format!("{before}{words}"), related }
     };
     if diagnostics.is_empty() {
-        return vec![Finding { range: kernel, severity, code: "build", message: format!("{before}{failure}") }];
+        let message = format!("{before}{failure}");
+        return vec![Finding { range: kernel, severity, code: BUILD, message, related: Vec::new() }];
     }
     diagnostics.iter().map(finding).collect()
 }
 
 /// What sanitizers found.
 pub fn of_faults(faults: &[Fault], places: &Places<'_>, kernel: Range<usize>) -> Vec<Finding> {
-    let place = |place: &Place| format!("{}:{}: {}", place.file.display(), place.line, place.did);
+    let related = |place: &Place| places.related(&place.file, place.line, place.column, place.did.clone());
     let finding = |fault: &Fault| {
         let here = fault.at.as_ref().filter(|at| places.is_here(&at.file));
         let range = here.map_or_else(|| kernel.clone(), |at| places.range(at.line, at.column));
         let mut message = format!("{}: {}", fault.kind, fault.message);
-        if let (None, Some(at)) = (here, &fault.at) {
-            message.push_str(&format!(" ({})", place(at)));
-        }
-        if let Some(other) = &fault.other {
-            message.push_str(&format!("; the other access: {}", place(other)));
-        }
         if fault.times > 1 {
             message.push_str(&format!(" ({} times)", fault.times));
         }
-        Finding { range, severity: Severity::Warning, code: "sanitizer", message }
+        // Where it was noticed in another file, that place is one to go to as well.
+        let noticed = fault.at.as_ref().filter(|_| here.is_none());
+        let related = noticed.into_iter().chain(&fault.other).map(related).collect();
+        Finding { range, severity: Severity::Warning, code: "sanitizer", message, related }
     };
     faults.iter().map(finding).collect()
 }
@@ -143,7 +194,29 @@ pub fn of_benchmark_file(path: &Path, text: &str) -> Vec<Finding> {
         Some((line, column, message)) => (places.range(line, byte_column(text, line, column)), message),
         None => (places.range(1, 0), rest.trim().to_owned()),
     };
-    vec![Finding { range, severity: Severity::Error, code: "benchmark", message }]
+    vec![Finding { range, severity: Severity::Error, code: "benchmark", message, related: Vec::new() }]
+}
+
+/// What a benchmark file calls and the source beside it does not have. A source that includes files of its own may have it
+/// there.
+pub fn of_entry(path: &Path, text: &str, source: &Path, source_text: &str) -> Vec<Finding> {
+    let Ok(Benchmark { entry: Some(entry), .. }) = Benchmark::parse(path, text) else { return Vec::new() };
+    let called = entry.name().split('<').next().unwrap_or_default().trim();
+    let called = called.rsplit("::").next().unwrap_or(called);
+    let syntax = Syntax::without_tree(source_text);
+    let functions = syntax.functions().iter().map(|function| function.name.as_str());
+    let names: BTreeSet<&str> = functions.chain(syntax.kernels().iter().map(|kernel| kernel.name.as_str())).collect();
+    let includes_own = source_text.lines().any(|line| line.trim_start().starts_with("#include \""));
+    if includes_own || names.contains(called) {
+        return Vec::new();
+    }
+    let quoted = format!("\"{}\"", entry.name());
+    let start = text.find(&quoted).unwrap_or_default();
+    let name = source.file_name().unwrap_or_default().to_string_lossy();
+    let known = if names.is_empty() { "nothing".to_owned() } else { Vec::from_iter(names).join(", ") };
+    let message = format!("{name} has no function or kernel {called} that could be called; it has {known}");
+    let range = start..start + if text[start..].starts_with(&quoted) { quoted.len() } else { 0 };
+    vec![Finding { range, severity: Severity::Error, code: "benchmark", message, related: Vec::new() }]
 }
 
 /// A column that counts characters, in bytes; both from 1.
@@ -157,7 +230,7 @@ fn byte_column(text: &str, line: u32, column: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::verdict::Diagnostic;
+    use lab::verdict::{Diagnostic, Note};
 
     #[test]
     fn compiler_messages_follow_their_line() {
@@ -170,15 +243,50 @@ mod tests {
             column,
             severity: "error".into(),
             message: "unknown".into(),
+            notes: vec![Note { file: "/w/a.hip".into(), line: 1, column: 5, message: "declared here".into() }],
         };
         let failure =
             Failure::DoesNotCompile { diagnostics: vec![diagnostic("/w/a.hip", 2, 9), diagnostic("/w/b.h", 1, 1)] };
         let findings = of_failure(&failure, &Places::new(path, built, now), 3..6, None);
         assert_eq!(&now[findings[0].range.clone()], "oops");
+        let RelatedPlace::Here(declared) = &findings[0].related[0].place else { panic!("{findings:?}") };
+        assert_eq!((&now[declared.clone()], findings[0].related[0].message.as_str()), ("a", "declared here"));
         assert_eq!((findings[1].range.clone(), findings[1].message.as_str()), (3..6, "/w/b.h:1:1: error: unknown"));
         let tried = of_failure(&failure, &Places::new(path, built, now), 3..6, Some("unroll"));
         assert_eq!(tried[0].severity, Severity::Information);
         assert_eq!(tried[0].message, "hypothesis \"unroll\": unknown");
+    }
+
+    #[test]
+    fn both_accesses_of_a_race_are_places_to_go_to() {
+        let path = Path::new("/w/a.hip");
+        let text = "t[x] = 1;\ny = t[x + 1];\n";
+        let place = |file: &str, line, did: &str| Place {
+            file: file.into(),
+            line,
+            column: 1,
+            did: did.into(),
+            block: None,
+            work_item: None,
+        };
+        let fault = Fault {
+            kind: "race".into(),
+            message: "two work-items use one element without a barrier between them".into(),
+            kernel: Some("k".into()),
+            at: Some(place("/w/a.hip", 2, "read here")),
+            other: Some(place("/w/a.hip", 1, "written here")),
+            block: None,
+            work_items: Vec::new(),
+            times: 3,
+        };
+        let in_header = Fault { at: Some(place("/w/h.h", 7, "read here")), times: 1, ..fault.clone() };
+        let findings = of_faults(&[fault, in_header], &Places::new(path, text, text), 0..1);
+        assert_eq!(&text[findings[0].range.clone()], "y");
+        assert!(findings[0].message.ends_with("(3 times)"), "{findings:?}");
+        let RelatedPlace::Here(written) = &findings[0].related[0].place else { panic!("{findings:?}") };
+        assert_eq!(&text[written.clone()], "t");
+        let told: Vec<String> = findings[1].related.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["/w/h.h:7: read here", "written here"]);
     }
 
     #[test]
@@ -190,5 +298,19 @@ mod tests {
         assert_eq!(&text[findings[0].range.clone()], "entri", "{findings:?}");
         assert!(findings[0].message.starts_with("unknown field"), "{findings:?}");
         assert!(of_benchmark_file(path, "[program]\nargs = [\"1\"]\n").is_empty());
+    }
+
+    #[test]
+    fn a_benchmark_file_that_calls_what_is_not_there_is_told_at_that_name() {
+        let (path, source) = (Path::new("/w/a.bench.toml"), Path::new("/w/a.hip"));
+        let text = "entry = \"launch\"\nargument = [{ name = \"x\", kind = \"inout\", type = \"float\", count = \"n\" }]\n\
+                    shape = [{ n = 64 }]\n";
+        assert_eq!(of_benchmark_file(path, text), []);
+        let of = |source_text: &str| of_entry(path, text, source, source_text);
+        let found = of("__global__ void k(float* x) {}\nvoid lunch(float* x) {}\n");
+        assert_eq!(&text[found[0].range.clone()], "\"launch\"");
+        assert_eq!(found[0].message, "a.hip has no function or kernel launch that could be called; it has k, lunch");
+        assert_eq!(of("void launch(float* x) {}\n"), []);
+        assert_eq!(of("#include \"launches.h\"\n"), [], "it may be there");
     }
 }

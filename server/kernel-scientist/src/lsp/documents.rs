@@ -176,15 +176,19 @@ impl Documents {
         }
     }
 
-    /// Carries out changes, in order. Costs as much as the changes are long, whatever the document's size.
-    pub fn change(&mut self, uri: &str, version: i32, changes: &[Change], encoding: PositionEncoding) {
-        let Some(document) = self.open.get_mut(uri) else { return };
+    /// Carries out changes, in order, and tells what each did. Costs as much as the changes are long, whatever the
+    /// document's size.
+    pub fn change(&mut self, uri: &str, version: i32, changes: &[Change], encoding: PositionEncoding) -> Vec<Splice> {
+        let Some(document) = self.open.get_mut(uri) else { return Vec::new() };
         document.version = version;
+        let mut splices = Vec::with_capacity(changes.len());
         for change in changes {
             document.edits += 1;
             let splice = document.text.change(change, encoding);
             document.since.push((document.edits, splice));
+            splices.push(splice);
         }
+        splices
     }
 
     /// Closes a document and wakes whoever waits for it.

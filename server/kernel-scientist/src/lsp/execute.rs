@@ -1,6 +1,7 @@
 //! Commands: what begins jobs, and what is done with their results.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use hip_syntax::{Syntax, Text};
 use lab::Source;
@@ -11,7 +12,9 @@ use serde_json::{Value, json};
 use super::commands::{Command, Target};
 use super::edits::TextEdit;
 use super::guards::in_words;
+use super::models::{ModelError, ModelQuestion};
 use super::outbox::Tone;
+use super::protocol::{ModelMessage, ModelRole};
 use super::session::{Event, Session};
 use super::to_proto::{self, WorkspaceChange};
 use super::work::{Assignment, Outcome, Work};
@@ -34,6 +37,7 @@ impl Session {
                 Ok(None)
             }
             Command::Stop { job } => Ok(Some(json!({ "stopped": self.stop(job) }))),
+            Command::TryModel { model } => self.try_model(model).map(|()| None),
         }
     }
 
@@ -50,6 +54,36 @@ impl Session {
             format!("hypothesis {key} is not one for the kernel as it is now; ask for suggestions again")
         })?;
         self.start(target, Work::Test(Box::new(hypothesis)))
+    }
+
+    /// Asks one of the editor's models for a word. The editor asks its user for consent at that.
+    fn try_model(self: &Arc<Self>, model: Option<String>) -> Result<(), String> {
+        if !self.state().abilities.has_models {
+            return Err(ModelError::Unsupported.to_string());
+        }
+        let text = "Answer with the single word: ready".to_owned();
+        let question = ModelQuestion {
+            model,
+            messages: vec![ModelMessage { role: ModelRole::User, text }],
+            tool: None,
+            justification: "Hypotheses for GPU kernels, and the code that tries them".into(),
+            is_of_user: true,
+        };
+        let session = Arc::clone(self);
+        let work = move || {
+            let began = Instant::now();
+            match session.models.ask(question, &session.ending, &mut |_| {}) {
+                Ok(answer) => {
+                    let seconds = began.elapsed().as_secs_f64();
+                    let text = format!("The editor's model {} answered in {seconds:.1} s", answer.model);
+                    session.outbox.message(Tone::Info, text);
+                }
+                Err(ModelError::Cancelled) => {}
+                Err(error) => session.outbox.message(Tone::Warning, error.to_string()),
+            }
+        };
+        let spawned = std::thread::Builder::new().name("editor's model".into()).spawn(work);
+        spawned.map(drop).map_err(|error| format!("no thread could be started: {error}"))
     }
 
     /// Takes on a job, on a thread of its own.
@@ -82,11 +116,16 @@ impl Session {
             }
             let begun = state.jobs.begin(target, work.clone(), text, fingerprint);
             let (id, cancel) = begun.map_err(|other| format!("{name}: already under way there: {other}"))?;
+            if state.is_measuring() {
+                // Two programs that run at once time each other.
+                state.forecasting.stop_all();
+            }
             let assignment = Assignment {
                 source,
                 kernel,
                 work,
                 settings: Arc::clone(&state.settings),
+                config: self.world.config.clone(),
                 cache: self.world.cache.clone(),
                 notebook: self.world.notebook.clone(),
                 shelf: Arc::clone(&self.shelf),

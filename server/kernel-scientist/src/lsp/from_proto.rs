@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use hip_syntax::{Change, Position, PositionEncoding};
+use serde::Deserialize;
 use serde_json::Value;
 use tower_lsp::jsonrpc;
 use tower_lsp::ls_types as lsp;
 
 use super::code_actions::Untested;
 use super::commands::Command;
+use super::protocol::ClientAbilities;
 use super::to_proto::EditAbilities;
 use super::view::View;
 
@@ -26,10 +28,16 @@ pub struct Abilities {
     pub shows_progress: bool,
     /// It can be asked for settings.
     pub has_settings: bool,
+    /// It can be asked to watch files.
+    pub watches_files: bool,
     /// It can be asked to open a file.
     pub shows_documents: bool,
     /// It shows images in Markdown.
     pub shows_images: bool,
+    /// It shows places that have to do with a diagnostic.
+    pub shows_related: bool,
+    /// It offers the editor's models.
+    pub has_models: bool,
     /// What it can do with changes.
     pub edits: EditAbilities,
 }
@@ -41,6 +49,7 @@ pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
     let window = all.window.as_ref();
     let edit = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
     let operations = edit.and_then(|edit| edit.resource_operations.as_ref());
+    let (ours, settings) = options(params.initialization_options.clone().unwrap_or(Value::Null));
     let abilities = Abilities {
         encoding: encoding(all.general.as_ref().and_then(|general| general.position_encodings.as_deref())),
         refreshes_hints: workspace
@@ -51,15 +60,33 @@ pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
             .unwrap_or_default(),
         shows_progress: window.and_then(|window| window.work_done_progress).unwrap_or_default(),
         has_settings: workspace.and_then(|workspace| workspace.configuration).unwrap_or_default(),
+        watches_files: workspace
+            .and_then(|workspace| workspace.did_change_watched_files.as_ref()?.dynamic_registration)
+            .unwrap_or_default(),
         shows_documents: window.and_then(|window| window.show_document.as_ref()).is_some_and(|show| show.support),
         shows_images: params.client_info.as_ref().is_some_and(|info| info.name.starts_with("Visual Studio Code")),
+        shows_related: all
+            .text_document
+            .as_ref()
+            .and_then(|document| document.publish_diagnostics.as_ref()?.related_information)
+            .unwrap_or_default(),
+        has_models: ours.editor_models,
         edits: EditAbilities {
             versions: edit.and_then(|edit| edit.document_changes).unwrap_or_default(),
             annotations: edit.is_some_and(|edit| edit.change_annotation_support.is_some()),
             creates: operations.is_some_and(|operations| operations.contains(&lsp::ResourceOperationKind::Create)),
         },
     };
-    (abilities, params.initialization_options.clone().unwrap_or(Value::Null))
+    (abilities, settings)
+}
+
+/// What `initializationOptions` say of the client, and the settings among them.
+fn options(mut options: Value) -> (ClientAbilities, Value) {
+    let ours = ClientAbilities::deserialize(&options).unwrap_or_default();
+    if let Value::Object(fields) = &mut options {
+        fields.remove("editorModels");
+    }
+    (ours, options)
 }
 
 /// UTF-8 where the client offers it, for that needs no counting; UTF-16 is what every client can do.
@@ -119,6 +146,11 @@ pub fn untested(action: &lsp::CodeAction) -> jsonrpc::Result<Untested> {
 /// A command.
 pub fn command(params: lsp::ExecuteCommandParams) -> jsonrpc::Result<Command> {
     Command::read(&params.command, params.arguments.into_iter().next()).map_err(jsonrpc::Error::invalid_params)
+}
+
+/// The files that changed.
+pub fn changed_files(params: &lsp::DidChangeWatchedFilesParams) -> Vec<PathBuf> {
+    params.changes.iter().filter_map(|change| path(&change.uri)).collect()
 }
 
 /// The name of a display of progress.

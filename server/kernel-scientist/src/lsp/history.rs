@@ -1,10 +1,10 @@
 //! What the notebook says of a file's kernels, read in the background and kept as short as it is shown.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use lab::{SpeedRatio, Verdict};
-use notebook::{HistoryPoint, Notebook, NotebookError};
+use notebook::{ForecastPoint, HistoryPoint, Notebook, NotebookError, RunId};
 use serde_json::Value;
 
 /// What was measured of each kernel of a file, by its qualified name.
@@ -14,7 +14,7 @@ pub struct FileHistory {
     pub kernels: HashMap<String, KernelHistory>,
 }
 
-/// What was measured of one kernel.
+/// What was measured and forecast of one kernel.
 #[derive(Debug, Default, PartialEq)]
 pub struct KernelHistory {
     /// Every time, oldest first.
@@ -23,14 +23,28 @@ pub struct KernelHistory {
     pub findings: Vec<String>,
 }
 
-/// One measured time.
+/// What a time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It was measured, with so many samples.
+    Measured {
+        /// How many.
+        samples: usize,
+    },
+    /// It is modelled.
+    Forecast,
+}
+
+/// One time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its number in the notebook.
+    /// Its number in the notebook, among those of its kind.
     pub id: i64,
+    /// What it is.
+    pub kind: Kind,
     /// When: milliseconds since 1970, UTC.
     pub at_ms: i64,
-    /// The device.
+    /// The device that it is for.
     pub device: String,
     /// What the time means.
     pub device_note: String,
@@ -38,14 +52,12 @@ pub struct Row {
     pub entry: Option<String>,
     /// The problem size.
     pub shape: String,
-    /// The median in nanoseconds.
+    /// The median in nanoseconds; the time itself of a forecast.
     pub median_ns: f64,
-    /// Lower end of its 95% interval.
+    /// Lower end of its 95% interval; of a forecast, of what nine of ten validated times lay within.
     pub low_ns: f64,
-    /// Upper end of its 95% interval.
+    /// Upper end.
     pub high_ns: f64,
-    /// How many samples it is made of.
-    pub samples: usize,
     /// Fingerprint of the kernel in the text that was measured.
     pub fingerprint: Option<String>,
     /// How it did against what it was compared with.
@@ -57,9 +69,9 @@ pub struct Row {
 /// A speed and what it is relative to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {
-    /// The ratio with its interval.
+    /// The ratio with its interval; of forecast times where its row is a forecast.
     pub ratio: SpeedRatio,
-    /// What the interval says.
+    /// What the interval, or the distance of the forecasts, says.
     pub verdict: Verdict,
     /// The baseline was the original of a run; else the version before.
     pub is_against_original: bool,
@@ -82,29 +94,48 @@ impl FileHistory {
 impl KernelHistory {
     fn read(notebook: &Notebook, file: &Path, kernel: &str) -> Result<Self, NotebookError> {
         let points = notebook.history(file, kernel)?;
-        let runs: BTreeSet<_> = points.iter().filter_map(|point| Some(point.experiment.as_ref()?.0)).collect();
+        let forecasts = notebook.forecasts(file, kernel)?;
+        let of_points = points.iter().filter_map(|point| Some(point.experiment.as_ref()?.0));
+        let of_forecasts = forecasts.iter().filter_map(|point| Some(point.experiment.as_ref()?.0));
+        let runs: BTreeSet<_> = of_points.chain(of_forecasts).collect();
         let mut findings = Vec::new();
         for run in runs {
             findings.extend(notebook.findings(run)?.into_iter().map(|finding| finding.text));
         }
-        Ok(Self { rows: points.into_iter().map(|point| Row::of(point, kernel)).collect(), findings })
+        let mut rows: Vec<Row> = points.into_iter().map(|point| Row::of(point, kernel)).collect();
+        rows.extend(distinct(forecasts).into_iter().map(|point| Row::of_forecast(point, kernel)));
+        rows.sort_by_key(|row| row.at_ms);
+        Ok(Self { rows, findings })
     }
 
-    /// The newest row of each shape and device that was taken from code with this fingerprint, the slowest first.
-    pub fn current(&self, fingerprint: &str) -> Vec<&Row> {
-        newest(self.rows.iter().filter(|row| row.fingerprint.as_deref() == Some(fingerprint)))
+    /// The newest measurement of each shape that was taken from code with this fingerprint, on the device that `wanted`
+    /// lets through and that was measured last; the slowest first.
+    pub fn current(&self, fingerprint: &str, wanted: impl Fn(&Row) -> bool) -> Vec<&Row> {
+        newest(self.rows.iter().filter(|row| row.fingerprint.as_deref() == Some(fingerprint) && wanted(row)))
     }
 
-    /// As [`KernelHistory::current`] for the version that was measured last and is no candidate of an experiment.
-    pub fn last(&self) -> Vec<&Row> {
-        let Some(last) = self.rows.iter().rev().find(|row| row.speed.is_none()).or(self.rows.last()) else {
+    /// As [`KernelHistory::current`] for the version that was looked at last and is no candidate of an experiment.
+    pub fn last(&self, wanted: impl Fn(&Row) -> bool) -> Vec<&Row> {
+        let rows = || self.rows.iter().filter(|row| wanted(row));
+        let Some(last) = rows().rev().find(|row| row.speed.is_none()).or_else(|| rows().next_back()) else {
             return Vec::new();
         };
-        newest(self.rows.iter().filter(|row| row.fingerprint == last.fingerprint))
+        newest(rows().filter(|row| row.fingerprint == last.fingerprint))
     }
 }
 
-/// The rows of the device that was measured last: the newest of each shape, the slowest first.
+/// Every comparison has its baseline's forecast again, which is the same each time.
+fn distinct(points: Vec<ForecastPoint>) -> Vec<ForecastPoint> {
+    let mut seen = HashSet::new();
+    let version = |point: &ForecastPoint| {
+        let forecast = &point.forecast;
+        let names = (forecast.device.clone(), forecast.kernel.clone(), forecast.shape.clone());
+        (names, forecast.text.clone(), forecast.ns.to_bits(), forecast.table.clone(), forecast.model.clone())
+    };
+    points.into_iter().filter(|point| point.speed.is_some() || seen.insert(version(point))).collect()
+}
+
+/// The rows of the device that was looked at last: the newest of each shape, the slowest first.
 fn newest<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
     let rows: Vec<&Row> = rows.collect();
     let Some(device) = rows.last().map(|row| &row.device) else { return Vec::new() };
@@ -120,26 +151,71 @@ fn newest<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
 impl Row {
     fn of(point: HistoryPoint, kernel: &str) -> Self {
         let HistoryPoint { measurement, speed, experiment, .. } = point;
-        let bare = |name: &str| {
-            let name = name.split('<').next().unwrap_or(name).trim();
-            name.rsplit("::").next().unwrap_or(name).to_owned()
-        };
-        let hypothesis = experiment.map(|(_, hypothesis)| hypothesis);
-        let is_against_original = hypothesis.as_ref().is_some_and(|value| value.get("candidate").is_some());
+        let (speed, hypothesis) = of_experiment(speed, experiment);
         Self {
             id: measurement.id.0,
+            kind: Kind::Measured { samples: measurement.figure.samples.len() },
             at_ms: measurement.at_ms,
             device: measurement.device,
             device_note: measurement.device_note,
-            entry: measurement.kernel.filter(|name| bare(name) != bare(kernel)),
+            entry: entry(measurement.kernel, kernel),
             shape: measurement.shape,
             median_ns: measurement.figure.median_ns,
             low_ns: measurement.figure.low_ns,
             high_ns: measurement.figure.high_ns,
-            samples: measurement.figure.samples.len(),
             fingerprint: measurement.fingerprint,
-            speed: speed.map(|(ratio, verdict)| Speed { ratio, verdict, is_against_original }),
-            hypothesis: hypothesis.and_then(|value| value.get("title").and_then(Value::as_str).map(str::to_owned)),
+            speed,
+            hypothesis,
         }
     }
+
+    fn of_forecast(point: ForecastPoint, kernel: &str) -> Self {
+        let ForecastPoint { forecast, speed, experiment, .. } = point;
+        let (speed, hypothesis) = of_experiment(speed, experiment);
+        Self {
+            id: forecast.id.0,
+            kind: Kind::Forecast,
+            at_ms: forecast.at_ms,
+            device: forecast.device,
+            device_note: forecast.device_note,
+            entry: entry(forecast.kernel, kernel),
+            shape: forecast.shape,
+            median_ns: forecast.ns,
+            low_ns: forecast.low_ns,
+            high_ns: forecast.high_ns,
+            fingerprint: forecast.fingerprint,
+            speed,
+            hypothesis,
+        }
+    }
+
+    /// Both are measured, or both forecast for the same device.
+    pub fn kind_is_that_of(&self, other: &Self) -> bool {
+        self.is_measured() == other.is_measured() && (self.is_measured() || self.device == other.device)
+    }
+
+    /// It was measured.
+    pub fn is_measured(&self) -> bool {
+        matches!(self.kind, Kind::Measured { .. })
+    }
+}
+
+/// What was timed, where that is not the kernel.
+fn entry(timed: Option<String>, kernel: &str) -> Option<String> {
+    let bare = |name: &str| {
+        let name = name.split('<').next().unwrap_or(name).trim();
+        name.rsplit("::").next().unwrap_or(name).to_owned()
+    };
+    timed.filter(|name| bare(name) != bare(kernel))
+}
+
+/// The speed and the title of an experiment's hypothesis.
+fn of_experiment(
+    speed: Option<(SpeedRatio, Verdict)>,
+    experiment: Option<(RunId, Value)>,
+) -> (Option<Speed>, Option<String>) {
+    let hypothesis = experiment.map(|(_, hypothesis)| hypothesis);
+    let is_against_original = hypothesis.as_ref().is_some_and(|value| value.get("candidate").is_some());
+    let speed = speed.map(|(ratio, verdict)| Speed { ratio, verdict, is_against_original });
+    (speed, hypothesis.and_then(|value| value.get("title").and_then(Value::as_str).map(str::to_owned)))
 }

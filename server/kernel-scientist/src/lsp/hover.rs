@@ -1,15 +1,18 @@
-//! Hover on a kernel's name, where it stands and where it is launched: its history.
+//! Hover on a kernel's name, where it stands and where it is launched: its forecast and its history. On a line that matters:
+//! the account of that line.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
 use super::analysis::KernelFacts;
 use super::history::{KernelHistory, Row};
-use super::inlay_hints::device;
+use super::markdown::{self, cell};
 use super::suggestions::Tested;
 use super::view::View;
 use crate::cli::figures;
 use crate::cli::report::moment;
+use crate::devices;
 
 /// Rows of the table and findings shown at most, the newest.
 const MOST_ROWS: usize = 12;
@@ -18,22 +21,63 @@ const MOST_FINDINGS: usize = 5;
 /// What is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hover {
-    /// The name, in the present text.
+    /// What it is about, in the present text.
     pub range: Range<usize>,
     /// Markdown.
     pub text: String,
 }
 
-/// What is said of the name at a place of the present text, if it is a kernel's.
+/// What is said of the kernel whose name stands at a place of the present text, else of its line if that matters.
 pub fn hover(view: &View, at: usize) -> Option<Hover> {
-    let (range, kernel) = name_at(view, at)?;
-    let mut text = format!("**{}**", kernel.qualified_name);
+    let Some((range, kernel)) = name_at(view, at) else { return of_line(view, at) };
+    let mut text = format!("**{}**\n\n", kernel.qualified_name);
+    forecast_of(&mut text, view, kernel);
     match view.history_of(kernel) {
         Some(history) if !history.rows.is_empty() => history_of(&mut text, view, kernel, history),
-        _ => text.push_str("\n\nNot measured yet: **Time** over the kernel checks and times it.\n"),
+        _ if view.account_of(kernel).is_none() => {
+            text.push_str("Not measured yet: **Time** over the kernel checks and times it.\n");
+        }
+        _ => {}
     }
     tests_of(&mut text, view, kernel);
     Some(Hover { range, text })
+}
+
+/// The account of a line, where a hint says that it matters.
+fn of_line(view: &View, at: usize) -> Option<Hover> {
+    let shown = view.forecast.as_ref().filter(|_| view.settings.line_hints)?;
+    let end = view.line_end(at);
+    let (place, mark) = shown.marks().find(|(place, _)| view.line_end(*place) == end)?;
+    // The mark stands behind the first character of its line.
+    Some(Hover { range: place.min(end)..end, text: markdown::line(view, mark) })
+}
+
+/// What this session forecast of a kernel, or why it did not.
+fn forecast_of(out: &mut String, view: &View, kernel: &KernelFacts) {
+    let Some(account) = view.account_of(kernel) else {
+        let missing = view.forecast.as_ref().and_then(|shown| shown.forecast.missing.get(&kernel.qualified_name));
+        if let Some(why) = missing.or(view.no_forecast.as_ref()) {
+            let _ = writeln!(out, "No forecast: {why}{}\n", needed(view));
+        }
+        return;
+    };
+    if account.fingerprint == kernel.fingerprint {
+        out.push_str("Forecast of the kernel as it is:\n\n");
+    } else {
+        let why = view.no_forecast.as_ref().map_or_else(String::new, |why| format!(" (as it is now: {why})"));
+        let _ = writeln!(out, "Forecast of another version{why}:\n");
+    }
+    out.push_str(&markdown::forecast(view, account));
+    out.push('\n');
+}
+
+/// What would help where there is no benchmark file.
+fn needed(view: &View) -> &'static str {
+    if view.has_benchmark_file {
+        ""
+    } else {
+        ". A benchmark file says how the kernel is fed: the code action **Create benchmark** writes a first one."
+    }
 }
 
 /// The kernel whose name stands at a place, and where.
@@ -50,18 +94,16 @@ fn name_at(view: &View, at: usize) -> Option<(Range<usize>, &KernelFacts)> {
 }
 
 fn history_of(out: &mut String, view: &View, kernel: &KernelFacts, history: &KernelHistory) {
-    out.push_str(
-        "\n\n| when (UTC) | device | shape | median | speed | code | hypothesis |\n|---|---|---|---|---|---|---|\n",
-    );
+    out.push_str("| when (UTC) | device | shape | time | speed | code | hypothesis |\n|---|---|---|---|---|---|---|\n");
     for row in history.rows.iter().rev().take(MOST_ROWS) {
         let is_current = row.fingerprint.as_deref() == Some(kernel.fingerprint.as_str());
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} |",
             moment::utc(row.at_ms),
-            device(row),
+            devices::shown(&row.device),
             cell(&shape(row)),
-            figures::spread(row.median_ns, row.low_ns, row.high_ns),
+            time(row),
             cell(&speed(row)),
             if is_current { "as now" } else { "other version" },
             cell(row.hypothesis.as_deref().unwrap_or_default()),
@@ -77,10 +119,20 @@ fn history_of(out: &mut String, view: &View, kernel: &KernelFacts, history: &Ker
             let _ = writeln!(out, "- {finding}");
         }
     }
-    let notes: std::collections::BTreeSet<&str> =
-        history.rows.iter().map(|row| row.device_note.as_str()).filter(|note| !note.is_empty()).collect();
-    for note in notes {
-        let _ = writeln!(out, "\n*{note}*");
+    let note = |row: &Row| (devices::shown(&row.device), row.device_note.clone());
+    let notes: BTreeSet<(String, String)> =
+        history.rows.iter().map(note).filter(|(_, note)| !note.is_empty()).collect();
+    for (device, note) in notes {
+        let _ = writeln!(out, "\n*{device}: {note}*");
+    }
+}
+
+/// `412 us ±0.4%`, `forecast 412 us`.
+fn time(row: &Row) -> String {
+    if row.is_measured() {
+        figures::spread(row.median_ns, row.low_ns, row.high_ns)
+    } else {
+        format!("forecast {}", figures::time(row.median_ns))
     }
 }
 
@@ -91,7 +143,15 @@ fn shape(row: &Row) -> String {
 fn speed(row: &Row) -> String {
     row.speed.as_ref().map_or_else(String::new, |speed| {
         let other = if speed.is_against_original { "original" } else { "before" };
-        format!("{} {} than {other}", figures::speed(&speed.ratio), speed.verdict)
+        let ratio = if row.is_measured() {
+            figures::speed(&speed.ratio)
+        } else {
+            format!("forecast {:.2}x", speed.ratio.ratio)
+        };
+        match speed.verdict {
+            lab::Verdict::Faster | lab::Verdict::Slower => format!("{ratio} {} than {other}", speed.verdict),
+            verdict => format!("{ratio} {verdict} against {other}"),
+        }
     })
 }
 
@@ -105,21 +165,23 @@ fn tests_of(out: &mut String, view: &View, kernel: &KernelFacts) {
     }
 }
 
-/// A small plot for each device and shape that was measured more than once, oldest first: an image where the client shows
-/// one, else a line of block characters.
+/// A small plot for each device and shape that was timed more than once, forecasts apart, oldest first: an image where the
+/// client shows one, else a line of block characters.
 fn plots(out: &mut String, history: &KernelHistory, as_images: bool) {
-    let mut series: Vec<((&str, &str), Vec<f64>)> = Vec::new();
+    type Key<'a> = (&'a str, &'a str, bool);
+    let mut series: Vec<(Key<'_>, Vec<f64>)> = Vec::new();
     for row in &history.rows {
-        let key = (device(row), row.shape.as_str());
+        let key = (row.device.as_str(), row.shape.as_str(), row.is_measured());
         match series.iter_mut().find(|(known, _)| *known == key) {
             Some((_, times)) => times.push(row.median_ns),
             None => series.push((key, vec![row.median_ns])),
         }
     }
-    for ((device, shape), times) in series.iter().filter(|(_, times)| times.len() > 1) {
+    for ((device, shape, is_measured), times) in series.iter().filter(|(_, times)| times.len() > 1) {
         let times = &times[times.len().saturating_sub(40)..];
         let plot = if as_images { image(times) } else { format!("`{}`", blocks(times)) };
-        let _ = writeln!(out, "\n{plot} {shape} on {device}, oldest first");
+        let kind = if *is_measured { "" } else { " by forecast" };
+        let _ = writeln!(out, "\n{plot} {shape} on {}{kind}, oldest first", devices::shown(device));
     }
 }
 
@@ -151,11 +213,6 @@ fn blocks(times: &[f64]) -> String {
     times.iter().map(|&time| BLOCKS[height(time)]).collect()
 }
 
-/// Text that is safe in a table's cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,10 +229,5 @@ mod tests {
         let inside = image.strip_prefix("![times](data:image/svg+xml,").unwrap().strip_suffix(')').unwrap();
         assert!(!inside.contains(['(', ')', ' ', '<', '#']), "{image}");
         assert!(inside.contains("height=%2724.0%27") && inside.contains("height=%2712.0%27"), "{image}");
-    }
-
-    #[test]
-    fn cells_do_not_break_tables() {
-        assert_eq!(cell("a|b\nc"), "a\\|b c");
     }
 }

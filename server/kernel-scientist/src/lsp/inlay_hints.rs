@@ -1,11 +1,16 @@
-//! Inlay hints: the last figure behind each kernel's signature, and LDS bytes at each `__shared__` variable.
+//! Inlay hints: the best known figure behind each kernel's signature, LDS bytes at each `__shared__` variable, and at the end
+//! of lines that matter what the forecast says of them.
 
 use std::ops::Range;
 
 use super::analysis::KernelFacts;
-use super::history::{KernelHistory, Row};
+use super::forecasts::{Account, Mark};
+use super::history::{KernelHistory, Row, Speed};
+use super::known_time::{KnownTime, Source};
+use super::markdown;
 use super::view::View;
 use crate::cli::figures;
+use crate::devices;
 
 /// A hint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,69 +38,109 @@ pub fn hints(view: &View, range: &Range<usize>) -> Vec<Hint> {
             Some(Hint { at: view.now(array.end)?, label, tooltip: String::new() })
         }));
     }
+    if view.settings.line_hints {
+        hints.extend(lines(view, range));
+    }
     // A line's hints may stand outside of the range that its kernel touches.
     hints.retain(|hint| range.start <= hint.at && hint.at <= range.end);
     hints
 }
 
 fn figure(view: &View, kernel: &KernelFacts) -> Option<Hint> {
-    let history = view.history_of(kernel)?;
     let at = view.now(kernel.signature_end)?;
-    let current = history.current(&kernel.fingerprint);
-    // While the text is being read, its kernel may be another than the one that was measured: nobody can know yet.
-    let (label, tooltip) = match current.first() {
-        Some(row) => (label(row, current.len(), history), table(&current, "")),
-        None => {
-            let last = history.last();
-            let row = *last.first()?;
-            let stale = "The kernel was changed since it was measured; **Time** measures it as it is now.\n\n";
-            (format!("stale: {}", label(row, last.len(), history)), table(&last, stale))
-        }
+    // While the text is being read, its kernel may be another than the one that was timed: nobody can know yet.
+    let known = KnownTime::of(view, kernel)?;
+    let (label, tooltip) = match &known.source {
+        Source::Rows(rows) => (of_rows(rows, known.history), markdown::times(rows)),
+        Source::Account(account) => (of_account(view, account, known.history), markdown::forecast(view, account)),
     };
-    Some(Hint { at, label, tooltip })
+    if known.is_current {
+        return Some(Hint { at, label, tooltip });
+    }
+    let stale = match &view.no_forecast {
+        Some(why) => format!("The kernel was changed since. No forecast of it as it is now: {why}\n\n"),
+        None => "The kernel was changed since; **Time** takes its time as it is now.\n\n".to_owned(),
+    };
+    Some(Hint { at, label: format!("stale: {label}"), tooltip: format!("{stale}{tooltip}") })
 }
 
-/// `412 us ±0.4% · 1.82x vs original · cpu emulation`.
-fn label(row: &Row, shapes: usize, history: &KernelHistory) -> String {
-    let mut parts = vec![figures::spread(row.median_ns, row.low_ns, row.high_ns)];
-    if shapes > 1 {
-        parts[0].push_str(&format!(" ({shapes} shapes)"));
+/// `412 us ±0.4% · 1.82x vs original · cpu emulation`, `forecast 412 us on MI300X · 1.82x vs original`; the first of the rows is shown.
+fn of_rows(rows: &[&Row], history: Option<&KernelHistory>) -> String {
+    let Some(row) = rows.first() else { return String::new() };
+    let device = devices::shown(&row.device);
+    let shapes = if rows.len() > 1 { format!(" ({} shapes)", rows.len()) } else { String::new() };
+    let mut parts = Vec::new();
+    if row.is_measured() {
+        parts.push(format!("{}{shapes}", figures::spread(row.median_ns, row.low_ns, row.high_ns)));
+    } else {
+        parts.push(format!("forecast {}{shapes} on {device}", figures::time(row.median_ns)));
     }
-    if let Some(entry) = &row.entry {
-        parts.push(format!("{entry}()"));
+    parts.extend(row.entry.as_ref().map(|entry| format!("{entry}()")));
+    parts.extend(history.and_then(|history| {
+        let is_alike = |other: &&Row| other.kind_is_that_of(row) && other.fingerprint == row.fingerprint;
+        best_speed(history.rows.iter().rev().filter(is_alike)).map(versus)
+    }));
+    if row.is_measured() {
+        parts.push(device);
     }
-    // The comparison that says most of this very version: the newest one against the original, else against its parent.
-    let of_this = || history.rows.iter().rev().filter(|other| other.fingerprint == row.fingerprint);
-    let speeds = || of_this().filter_map(|row| row.speed.as_ref());
-    if let Some(speed) = speeds().find(|speed| speed.is_against_original).or_else(|| speeds().next()) {
-        let other = if speed.is_against_original { "original" } else { "before" };
-        parts.push(format!("{:.2}x vs {other}", speed.ratio.ratio));
-    }
-    parts.push(device(row).to_owned());
     parts.join(" · ")
 }
 
-/// The device as it is shown beside a figure: nobody may take an emulation's time for a GPU's.
-pub fn device(row: &Row) -> &str {
-    if row.device == "cpu" { "cpu emulation" } else { &row.device }
+/// `forecast 412 us on MI300X · 1.82x vs original · bound by LDS`.
+fn of_account(view: &View, account: &Account, history: Option<&KernelHistory>) -> String {
+    let (Some(forecast), Some(launch)) = (&view.forecast, account.launches.first()) else { return String::new() };
+    let basis = &forecast.forecast.basis;
+    let shapes = match account.launches.len() {
+        1 => String::new(),
+        count => format!(" ({count} shapes)"),
+    };
+    let mut parts = vec![format!("forecast {}{shapes} on {}", figures::time(launch.forecast.us * 1e3), basis.title)];
+    parts.extend(history.and_then(|history| {
+        let is_alike = |row: &&Row| {
+            !row.is_measured() && row.device == basis.device && row.fingerprint.as_ref() == Some(&account.fingerprint)
+        };
+        best_speed(history.rows.iter().rev().filter(is_alike)).map(versus)
+    }));
+    parts.push(format!("bound by {}", launch.forecast.bound));
+    parts.join(" · ")
 }
 
-fn table(rows: &[&Row], before: &str) -> String {
-    let mut out = format!("{before}| shape | median | 95% interval | samples |\n|---|---|---|---|\n");
-    for row in rows {
-        out.push_str(&format!(
-            "| {} | {} | {} .. {} | {} |\n",
-            row.shape,
-            figures::time(row.median_ns),
-            figures::time(row.low_ns),
-            figures::time(row.high_ns),
-            row.samples
-        ));
+/// The comparison that says most of a version: the newest one against the original, else against its parent. The rows come
+/// newest first.
+fn best_speed<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Speed> {
+    let speeds: Vec<&Speed> = rows.filter_map(|row| row.speed.as_ref()).collect();
+    speeds.iter().find(|speed| speed.is_against_original).or(speeds.first()).copied()
+}
+
+/// `1.82x vs original`.
+fn versus(speed: &Speed) -> String {
+    let other = if speed.is_against_original { "original" } else { "before" };
+    format!("{:.2}x vs {other}", speed.ratio.ratio)
+}
+
+/// The lines that matter in a range, each at its end.
+fn lines(view: &View, range: &Range<usize>) -> Vec<Hint> {
+    let Some(shown) = &view.forecast else { return Vec::new() };
+    let mut hints: Vec<Hint> = Vec::new();
+    for (place, mark) in shown.marks() {
+        let at = view.line_end(place);
+        // Two lines that were joined have one end.
+        if at < range.start || range.end < at || hints.last().is_some_and(|last| last.at == at) {
+            continue;
+        }
+        let label = if is_current(view, mark) { mark.remark.clone() } else { format!("stale: {}", mark.remark) };
+        hints.push(Hint { at, label, tooltip: markdown::line(view, mark) });
     }
-    if let Some(row) = rows.first().filter(|row| !row.device_note.is_empty()) {
-        out.push_str(&format!("\n{}: {}\n", row.device, row.device_note));
-    }
-    out
+    hints
+}
+
+/// Whether the kernel of a mark is as it was forecast.
+fn is_current(view: &View, mark: &Mark) -> bool {
+    let Some(account) = view.forecast.as_ref().and_then(|shown| shown.forecast.kernels.get(mark.account)) else {
+        return false;
+    };
+    let kernel = view.analysis.kernels.iter().find(|kernel| kernel.qualified_name == account.kernel);
+    kernel.is_some_and(|kernel| kernel.fingerprint == account.fingerprint)
 }
 
 /// `64 B`, `16.5 KiB`.

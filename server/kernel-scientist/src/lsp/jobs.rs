@@ -121,6 +121,11 @@ impl Jobs {
         self.running.is_empty()
     }
 
+    /// The documents that they are on.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.running.values().map(|job| job.target.uri.as_str())
+    }
+
     /// The jobs on a document.
     pub fn on(&self, uri: &str) -> Vec<JobView> {
         let view = |(id, job): (&u64, &Job)| JobView {

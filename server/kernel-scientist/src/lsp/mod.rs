@@ -15,10 +15,13 @@ mod background;
 mod code_actions;
 mod code_lens;
 mod commands;
+mod configuration;
 mod diagnostics;
 mod documents;
 mod edits;
 mod execute;
+mod forecasting;
+mod forecasts;
 mod frames;
 mod from_proto;
 mod guards;
@@ -26,12 +29,17 @@ mod history;
 mod hover;
 mod inlay_hints;
 mod jobs;
+mod known_time;
 mod log;
+mod markdown;
+mod models;
 mod outbox;
 mod outcomes;
 mod panel;
 mod progress;
 mod proposals;
+mod prospects;
+mod protocol;
 mod server;
 mod session;
 mod settings;
@@ -42,6 +50,7 @@ mod to_proto;
 mod view;
 mod work;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,6 +58,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CliError, Context};
+use crate::devices;
 use session::{Session, World};
 
 /// Messages that are worked on at once. Most are over in a moment; a client that never answers must not use them up.
@@ -66,7 +76,13 @@ pub struct LspArgs {
 
 /// Runs the command: serves until the client says `exit`, goes away, or a signal comes.
 pub fn run(context: &Context, _: &LspArgs) -> Result<(), CliError> {
-    let world = World { cache: context.cache.clone(), notebook: context.notebook_path()?, log: log::Level::default() };
+    let world = World {
+        cache: context.cache.clone(),
+        notebook: context.notebook_path()?,
+        log: log::Level::default(),
+        config: context.config_path().map(Path::to_path_buf),
+        device: std::env::var(devices::VARIABLE).unwrap_or_else(|_| devices::DEFAULT.to_owned()),
+    };
     let failed = |error| CliError::Usage(format!("the server cannot start: {error}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let was_shut_down = runtime.block_on(async {
@@ -88,9 +104,21 @@ pub async fn serve(
     world: World,
     stop: impl Future<Output = ()>,
 ) -> bool {
+    serve_and(input, output, world, stop, |_| {}).await
+}
+
+/// As [`serve`], and shows its session to `look` before the first message.
+async fn serve_and(
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite,
+    world: World,
+    stop: impl Future<Output = ()>,
+    look: impl FnOnce(&Arc<Session>),
+) -> bool {
     let to_client = log::ToClient::default();
     log::start(&world.cache, &world.log, &to_client);
     let (service, socket, session) = server::service(world);
+    look(&session);
     // Set once, here.
     let _ = to_client.set(session.outbox.clone());
     let (input, is_over) = guards::Watched::new(input);

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
+use tower::Service;
 use tower_lsp::Client;
+use tower_lsp::jsonrpc::{self, Request};
 
 use super::progress::{Progress, Shown, token};
+use super::protocol::{self, ModelParams, RunEvent};
 use super::settings::SECTION;
 use super::to_proto::{self, Publication, WorkspaceChange};
 
@@ -48,7 +51,7 @@ pub enum Refreshed {
 enum Notice {
     Diagnostics(Box<Publication>),
     Message(Tone, String),
-    Run(Value),
+    Run(Box<RunEvent>),
 }
 
 /// The way to the client.
@@ -78,7 +81,7 @@ impl Outbox {
                         }
                     }
                     Notice::Message(tone, text) => to.show_message(to_proto::tone(tone), text).await,
-                    Notice::Run(event) => to.send_notification::<to_proto::RunEvent>(event).await,
+                    Notice::Run(event) => to.send_notification::<to_proto::RunNotice>(*event).await,
                 }
             }
         });
@@ -112,8 +115,26 @@ impl Outbox {
     }
 
     /// Tells the panel of what happened in a run.
-    pub fn run_event(&self, event: Value) {
-        self.notify(Notice::Run(event));
+    pub fn run_event(&self, event: RunEvent) {
+        self.notify(Notice::Run(Box::new(event)));
+    }
+
+    /// Asks one of the editor's models; `then` hears what it answers. The request goes by the name of its token.
+    pub fn ask_model(&self, params: &ModelParams, then: impl FnOnce(jsonrpc::Result<Value>) + Send + 'static) {
+        let request = Request::build(protocol::MODEL).params(json!(params)).id(params.token.clone()).finish();
+        let mut client = self.client.clone();
+        self.runtime.spawn(async move {
+            // A client that is gone answers nothing, and then the server ends.
+            if let Ok(Some(response)) = client.call(request).await {
+                then(response.into_parts().1);
+            }
+        });
+    }
+
+    /// Tells the client that the answer to a request is not wanted any more.
+    pub fn give_up(&self, request: &str) {
+        let (client, request) = (self.client.clone(), to_proto::cancelled(request));
+        self.runtime.spawn(async move { client.send_notification::<to_proto::CancelNotice>(request).await });
     }
 
     /// Writes a line to the client's log.
@@ -196,6 +217,18 @@ impl Outbox {
         let client = self.client.clone();
         self.runtime.spawn(async move {
             let _ = tokio::time::timeout(PATIENCE, client.show_document(request)).await;
+        });
+    }
+
+    /// Asks the client to watch files.
+    pub fn watch(&self, globs: &[&str]) {
+        let (client, registration) = (self.client.clone(), to_proto::watchers(globs));
+        self.runtime.spawn(async move {
+            match tokio::time::timeout(PATIENCE, client.register_capability(vec![registration])).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!("the client does not watch files: {error}"),
+                Err(_) => tracing::warn!("the client did not say whether it watches files"),
+            }
         });
     }
 

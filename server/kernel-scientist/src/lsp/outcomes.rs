@@ -4,22 +4,24 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lab::forecast::Basis;
 use lab::sanitize::Fault;
-use lab::{Failure, Verdict};
+use lab::{Failure, SpeedRatio, Verdict};
 use scientist::evolution::Ended;
 use scientist::stages::Hypothesis;
 use scientist::trial;
 
-use super::code_actions::expected;
 use super::commands::{Command, Target};
 use super::diagnostics::{Finding, Places, of_failure, of_faults};
 use super::jobs::Job;
 use super::outbox::Tone;
 use super::proposals::Proposal;
+use super::prospects::{self, Prospect};
 use super::session::Session;
 use super::suggestions::Tested;
 use super::work::Outcome;
 use crate::cli::figures;
+use crate::forecasts::outlook::Outlook;
 
 /// Hypotheses that are listed in a message.
 const LISTED: usize = 5;
@@ -37,7 +39,7 @@ impl Session {
             Outcome::Tested(hypothesis, tested) => self.tested(&job, path.clone(), &hypothesis, &tested),
             Outcome::Evolved(base, ended) => self.evolved(&job, path.clone(), base, &ended),
             Outcome::Checked(faults, failure) => self.checked(&job, &faults, failure.as_ref()),
-            Outcome::Suggested(hypotheses) => self.suggested(&job, &hypotheses),
+            Outcome::Suggested(hypotheses, problem) => self.suggested(&job, hypotheses, problem.as_deref()),
             Outcome::Failed(failure) => {
                 self.show_failure(&job, &failure, None);
                 self.outbox.message(Tone::Error, format!("{name}: {failure}"));
@@ -52,6 +54,8 @@ impl Session {
             self.read_history(&path);
         }
         self.refresh_where_changed(&uri);
+        // What waited while times were taken.
+        self.forecast_all();
     }
 
     fn tested(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, hypothesis: &Hypothesis, tested: &trial::Tested) {
@@ -67,12 +71,12 @@ impl Session {
                 };
                 let proposal = self.state().proposals.keep(proposal);
                 let (speed, verdict) = (comparison.speed, comparison.verdict);
-                let text = format!("{title}: {verdict}, {}", figures::speed(&speed));
+                let text = format!("{title}: {verdict}, {}", speed_in_words(&speed, comparison.forecast.as_ref()));
                 match verdict {
                     Verdict::Faster => self.propose(text, proposal),
                     _ => self.outbox.message(Tone::Info, text),
                 }
-                Tested::Measured { speed, verdict, proposal }
+                Tested::Measured { speed, verdict, forecast: comparison.forecast.clone(), proposal }
             }
             Err(failure) => {
                 self.show_failure(job, failure, Some(title));
@@ -97,16 +101,12 @@ impl Session {
             path: path.unwrap_or_default(),
             base,
             text: Arc::clone(text),
-            title: format!("Best version, {:.2}x vs original", finished.speedup),
+            title: format!("Best version, {} vs original", brief_speed(finished.speedup, finished.forecast.as_ref())),
         };
         let proposal = self.state().proposals.keep(proposal);
-        self.propose(
-            format!(
-                "Evolve: {:.2}x [{:.2}, {:.2}] vs original, confirmed. {}",
-                finished.speedup, finished.speedup_low, finished.speedup_high, finished.reason
-            ),
-            proposal,
-        );
+        let (ratio, low, high) = (finished.speedup, finished.speedup_low, finished.speedup_high);
+        let speed = speed_in_words(&SpeedRatio { ratio, low, high }, finished.forecast.as_ref());
+        self.propose(format!("Evolve: {speed} vs original, confirmed. {}", finished.reason), proposal);
     }
 
     /// A message with Apply and Show diff; looking at the diff asks once more.
@@ -142,33 +142,55 @@ impl Session {
         self.outbox.message(tone, text);
     }
 
-    fn suggested(self: &Arc<Self>, job: &Job, hypotheses: &[Hypothesis]) {
-        if let (Some(fingerprint), Some(kernel)) = (&job.fingerprint, &job.target.kernel) {
-            let found = hypotheses.iter().filter(|hypothesis| hypothesis.kernel == *kernel).cloned().collect();
-            let found = [(fingerprint.clone(), found)].into();
-            self.were_suggested(&job.target.uri, found);
+    fn suggested(self: &Arc<Self>, job: &Job, hypotheses: Vec<(Hypothesis, Option<Outlook>)>, problem: Option<&str>) {
+        let mut all = Vec::new();
+        for (hypothesis, outlook) in hypotheses {
+            if let (Some(fingerprint), Some(outlook)) = (&job.fingerprint, outlook) {
+                let mut state = self.state();
+                let suggestions = Arc::make_mut(&mut state.suggestions);
+                suggestions.learn_outlook(fingerprint.clone(), hypothesis.key.clone(), outlook);
+            }
+            all.push(hypothesis);
         }
-        if hypotheses.is_empty() {
+        if let (Some(fingerprint), Some(kernel)) = (&job.fingerprint, &job.target.kernel) {
+            let found = all.iter().filter(|hypothesis| hypothesis.kernel == *kernel).cloned().collect();
+            self.were_suggested(&job.target.uri, [(fingerprint.clone(), found)].into());
+        }
+        if let Some(why) = problem {
+            tracing::info!("Suggest: in the catalog's order, since there is no forecast: {why}");
+        }
+        if all.is_empty() {
             self.outbox.message(Tone::Info, "Suggest: the rule-based catalog finds nothing to try here");
             return;
         }
-        let listed: Vec<&Hypothesis> = hypotheses.iter().take(LISTED).collect();
-        let line = |hypothesis: &Hypothesis| {
-            format!(
-                "Test: {} ({}, innovation {}/100)",
-                hypothesis.title,
-                expected(hypothesis.gain),
-                hypothesis.innovation
-            )
+        self.offer_tests(job, &all);
+    }
+
+    /// Lists the best hypotheses and offers to test one.
+    fn offer_tests(self: &Arc<Self>, job: &Job, all: &[Hypothesis]) {
+        let prospects: Vec<Prospect> = {
+            let state = self.state();
+            let view = state.view(&job.target.uri);
+            let kernel = view.as_ref().zip(job.target.kernel.as_ref()).and_then(|(view, name)| view.kernel(name));
+            let known = view.as_ref().zip(kernel).map(|(view, kernel)| prospects::of(view, kernel)).unwrap_or_default();
+            if known.is_empty() { all.iter().map(Prospect::unforeseen).collect() } else { known }
         };
-        let choices = listed.iter().map(|hypothesis| line(hypothesis)).collect();
-        let keys: Vec<(String, String)> =
-            listed.iter().map(|hypothesis| (hypothesis.key.clone(), hypothesis.kernel.clone())).collect();
+        let listed: Vec<&Prospect> = prospects.iter().filter(|prospect| !prospect.is_hopeless).take(LISTED).collect();
+        let line = |prospect: &&Prospect| {
+            let Hypothesis { title, innovation, .. } = &prospect.hypothesis;
+            format!("Test: {title} ({}, innovation {innovation}/100)", prospect.promise)
+        };
+        let choices = listed.iter().map(line).collect();
+        let key = |prospect: &&Prospect| (prospect.hypothesis.key.clone(), prospect.hypothesis.kernel.clone());
+        let keys: Vec<(String, String)> = listed.iter().map(key).collect();
+        if listed.is_empty() {
+            let text = format!("Suggest: {} hypotheses (rule-based), and none gains anything by forecast", all.len());
+            self.outbox.message(Tone::Info, text);
+            return;
+        }
         let (session, uri) = (Arc::clone(self), job.target.uri.clone());
-        let text = format!(
-            "{} hypotheses (rule-based), best first. All are in the code actions of the kernel.",
-            hypotheses.len()
-        );
+        let text =
+            format!("{} hypotheses (rule-based), best first. All are in the code actions of the kernel.", all.len());
         self.outbox.ask(Tone::Info, text, choices, move |taken| {
             if let Some((key, kernel)) = taken.and_then(|taken| keys.get(taken)).cloned() {
                 session.execute(Command::Test { target: Target { uri, kernel: Some(kernel) }, key });
@@ -196,4 +218,14 @@ impl Session {
         };
         find(&Places::new(&path, &job.text, &text), kernel)
     }
+}
+
+/// `1.82x [1.80, 1.85]`; of forecast times what the claim is worth.
+fn speed_in_words(speed: &SpeedRatio, forecast: Option<&Basis>) -> String {
+    forecast.map_or_else(|| figures::speed(speed), |basis| basis.claim(speed.ratio))
+}
+
+/// `1.82x`, `forecast 1.82x (97%)`.
+pub(super) fn brief_speed(ratio: f64, forecast: Option<&Basis>) -> String {
+    forecast.map_or_else(|| format!("{ratio:.2}x"), |basis| basis.short_claim(ratio))
 }

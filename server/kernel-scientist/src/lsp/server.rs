@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService};
@@ -10,10 +9,11 @@ use tower_lsp::{Client, LanguageServer, LspService};
 use super::documents::Role;
 use super::outbox::Outbox;
 use super::progress::job_of;
+use super::protocol::{ModelPart, Population, PopulationParams, Run, RunsParams};
 use super::session::{Session, World};
 use super::to_proto::Scale;
 use super::view::View;
-use super::{code_actions, code_lens, from_proto, hover, inlay_hints, to_proto};
+use super::{code_actions, code_lens, from_proto, hover, inlay_hints, panel, protocol, to_proto};
 
 /// The server that tower-lsp calls.
 ///
@@ -29,7 +29,9 @@ pub fn service(world: World) -> (LspService<Server>, tower_lsp::ClientSocket, Ar
     let build = |client: Client| Server { session: Session::new(world, Outbox::new(client, runtime)) };
     let service = LspService::build(build)
         .custom_method("window/workDoneProgress/cancel", Server::cancel_progress)
-        .custom_method("kernelScientist/population", Server::population);
+        .custom_method(protocol::POPULATION, Server::population)
+        .custom_method(protocol::RUNS, Server::runs)
+        .custom_method(protocol::MODEL_PART, Server::model_part);
     #[cfg(test)]
     let service = service.custom_method("test/panic", Server::panic_with_the_state);
     let (service, socket) = service.finish();
@@ -50,13 +52,21 @@ impl Server {
 
     /// Fails as no handler should: while it holds what all others need.
     #[cfg(test)]
-    async fn panic_with_the_state(&self) -> Result<Value> {
+    async fn panic_with_the_state(&self) -> Result<serde_json::Value> {
         let _held = self.session.state();
         panic!("as the test wants it");
     }
 
-    async fn population(&self, params: Value) -> Result<Value> {
-        super::panel::population(&self.session, params).await.map_err(Error::invalid_params)
+    async fn population(&self, params: PopulationParams) -> Result<Option<Population>> {
+        panel::population(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn runs(&self, params: RunsParams) -> Result<Vec<Run>> {
+        panel::runs(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn model_part(&self, part: ModelPart) {
+        self.session.models.part(part);
     }
 }
 
@@ -69,7 +79,7 @@ impl LanguageServer for Server {
     }
 
     async fn initialized(&self, _: lsp::InitializedParams) {
-        self.session.ask_settings();
+        self.session.is_ready();
     }
 
     async fn shutdown(&self) -> Result<()> {
@@ -91,6 +101,12 @@ impl LanguageServer for Server {
 
     async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
         self.session.saved(params.text_document.uri.as_str());
+        // For clients that watch no files.
+        self.session.files_changed(&from_proto::path(&params.text_document.uri).into_iter().collect::<Vec<_>>());
+    }
+
+    async fn did_change_watched_files(&self, params: lsp::DidChangeWatchedFilesParams) {
+        self.session.files_changed(&from_proto::changed_files(&params));
     }
 
     async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hip_syntax::{Change, PositionEncoding, Text};
 use lab::Cancel;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::analysis::Analysis;
 use super::background::Turns;
@@ -18,12 +18,15 @@ use super::code_actions::Untested;
 use super::commands::{Command, Target};
 use super::diagnostics::Finding;
 use super::documents::{Documents, Role, Standing};
+use super::forecasting::{Forecasting, Made};
 use super::from_proto::Abilities;
 use super::history::FileHistory;
 use super::jobs::Jobs;
+use super::models::EditorModels;
 use super::outbox::{Outbox, Refreshed, Tone};
 use super::proposals::{Goal, Proposal, Proposals};
-use super::settings::{SECTION, Settings};
+use super::protocol::RunEvent;
+use super::settings::Settings;
 use super::suggestions::{Shelf, Suggestions};
 use super::to_proto::{EditAbilities, Publication, WorkspaceChange};
 use super::view::View;
@@ -44,6 +47,10 @@ pub struct World {
     pub notebook: PathBuf,
     /// What the log's level is set by.
     pub log: super::log::Level,
+    /// The settings file that holds for every document, where one was named.
+    pub config: Option<PathBuf>,
+    /// The device of users who name none.
+    pub device: String,
 }
 
 /// What changes the state from outside of a request.
@@ -70,6 +77,13 @@ pub enum Event {
         uri: String,
         /// By the fingerprint of their kernel.
         found: HashMap<String, Arc<[scientist::stages::Hypothesis]>>,
+    },
+    /// A document was forecast, or could not be.
+    Forecast {
+        /// The document.
+        uri: String,
+        /// What came of it.
+        made: Box<Made>,
     },
     /// A benchmark file was checked.
     BenchmarkFile {
@@ -101,6 +115,10 @@ pub struct Session {
     pub(super) world: World,
     pub(super) shelf: Arc<Shelf>,
     pub(super) turns: Turns,
+    /// The editor's models.
+    pub(super) models: EditorModels,
+    /// Set when the server ends.
+    pub(super) ending: Cancel,
 }
 
 /// What is behind the lock.
@@ -117,6 +135,11 @@ pub(super) struct State {
     pub looking: HashMap<String, Cancel>,
     pub proposals: Proposals,
     pub found: HashMap<String, Vec<Finding>>,
+    pub forecasting: Forecasting,
+    /// The lab's names of the devices of files, as the settings last said.
+    pub devices: HashMap<PathBuf, String>,
+    /// Messages on settings that were shown since they last changed.
+    told: HashSet<String>,
     /// Documents with a benchmark file beside them.
     pub fed: HashSet<String>,
     /// Hash of what hints said when the client last asked.
@@ -140,14 +163,17 @@ impl Session {
             refreshes_lenses: false,
             shows_progress: false,
             has_settings: false,
+            watches_files: false,
             shows_documents: false,
             shows_images: false,
+            shows_related: false,
+            has_models: false,
             edits: EditAbilities::default(),
         };
         let state = State {
             documents: Documents::default(),
             jobs: Jobs::default(),
-            settings: Arc::default(),
+            settings: Arc::new(Settings { device: world.device.clone(), ..Settings::default() }),
             abilities,
             histories: HashMap::new(),
             reading_history: HashMap::new(),
@@ -155,6 +181,9 @@ impl Session {
             looking: HashMap::new(),
             proposals: Proposals::default(),
             found: HashMap::new(),
+            forecasting: Forecasting::default(),
+            devices: HashMap::new(),
+            told: HashSet::new(),
             fed: HashSet::new(),
             shown_hints: HashMap::new(),
             shown_lenses: HashMap::new(),
@@ -162,53 +191,14 @@ impl Session {
             offered: BTreeSet::new(),
             is_over: false,
         };
-        let turns = Turns::default();
-        Arc::new(Self { state: Mutex::new(state), outbox, world, shelf: Arc::default(), turns })
+        let (models, turns) = (EditorModels::new(outbox.clone()), Turns::default());
+        let (state, shelf, ending) = (Mutex::new(state), Arc::default(), Cancel::new());
+        Arc::new(Self { state, outbox, world, shelf, turns, models, ending })
     }
 
     /// The state. A panic elsewhere while it was held left it whole enough: each change of it is one step.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The client has said what it can do, and with which settings it starts.
-    pub fn begin(&self, abilities: Abilities, settings: &Value) {
-        self.state().abilities = abilities;
-        self.take_settings(settings);
-    }
-
-    /// Asks the client for its settings, if it has any.
-    pub fn ask_settings(self: &Arc<Self>) {
-        if self.state().abilities.has_settings {
-            let session = Arc::clone(self);
-            self.outbox.settings(move |section| session.take_settings(&section));
-        }
-    }
-
-    /// The client's settings changed. Some clients send them, others want to be asked.
-    pub fn settings_changed(self: &Arc<Self>, sent: &Value) {
-        match sent.get(SECTION) {
-            Some(section) if !section.is_null() => self.take_settings(section),
-            _ => self.ask_settings(),
-        }
-    }
-
-    fn take_settings(&self, section: &Value) {
-        let (settings, wrong) = Settings::read(section);
-        if !wrong.is_empty() {
-            self.outbox.message(Tone::Warning, format!("kernel-scientist: {}", wrong.join("; ")));
-        }
-        self.world.log.set(settings.log);
-        let changed = {
-            let mut state = self.state();
-            let changed = *state.settings != settings;
-            state.settings = Arc::new(settings);
-            changed
-        };
-        if changed {
-            self.refresh(Refreshed::Hints);
-            self.refresh(Refreshed::Lenses);
-        }
     }
 
     /// A document was opened.
@@ -225,7 +215,8 @@ impl Session {
         {
             let mut state = self.state();
             let encoding = state.abilities.encoding;
-            state.documents.change(uri, version, changes, encoding);
+            let splices = state.documents.change(uri, version, changes, encoding);
+            state.forecasting.edited(uri, &splices);
             if let Some(looking) = state.looking.remove(uri) {
                 looking.cancel();
             }
@@ -238,6 +229,7 @@ impl Session {
         let path = self.state().documents.get(uri).map(|document| document.path.clone());
         if let Some(path) = path {
             self.read_history(&path);
+            self.forecast_after_a_pause(uri);
         }
     }
 
@@ -248,7 +240,9 @@ impl Session {
             if let Some(document) = state.documents.get(uri) {
                 let path = document.path.clone();
                 state.histories.remove(&path);
+                state.devices.remove(&path);
             }
+            state.forecasting.forget(uri);
             state.documents.close(uri);
             state.shown_hints.remove(uri);
             state.shown_lenses.remove(uri);
@@ -261,7 +255,8 @@ impl Session {
         };
         if cleared {
             let (text, found) = (Text::default(), Vec::new());
-            self.outbox.publish(Publication { uri: uri.to_owned(), version: None, text, encoding, found });
+            let (uri, version, shows_related) = (uri.to_owned(), None, false);
+            self.outbox.publish(Publication { uri, version, text, encoding, found, shows_related });
         }
     }
 
@@ -424,15 +419,18 @@ impl Session {
 
     /// Asks all jobs to stop, and takes on no others.
     pub fn stop_all(&self) {
+        self.ending.cancel();
         let mut state = self.state();
         state.is_over = true;
         state.jobs.stop_all();
+        state.forecasting.stop_all();
         state.looking.values().for_each(Cancel::cancel);
     }
 
-    /// Whether every job has ended.
+    /// Whether every job has ended, and nothing is forecast.
     pub fn is_idle(&self) -> bool {
-        self.state().jobs.is_empty()
+        let state = self.state();
+        state.jobs.is_empty() && state.forecasting.is_idle()
     }
 
     /// Whether no job may begin any more.
@@ -446,6 +444,7 @@ impl Session {
             Event::Read { uri, opening, read } => self.was_read(&uri, opening, read),
             Event::History { path, history } => self.history_was_read(&path, history),
             Event::Suggested { uri, found } => self.were_suggested(&uri, found),
+            Event::Forecast { uri, made } => self.was_forecast(&uri, *made),
             Event::BenchmarkFile { uri, found } => self.publish(&uri, found),
             Event::Told { job, told } => self.was_told(job, told),
             Event::Ended { job, outcome } => self.job_ended(job, outcome),
@@ -468,7 +467,7 @@ impl Session {
             Told::Event(event) => {
                 let target = self.state().jobs.get(job).map(|job| job.target.clone());
                 if let Some(Target { uri, kernel }) = target {
-                    self.outbox.run_event(json!({ "job": job, "uri": uri, "kernel": kernel, "event": *event }));
+                    self.outbox.run_event(RunEvent { job, uri, kernel, event: *event });
                 }
             }
         }
@@ -484,7 +483,8 @@ impl Session {
             if before.unwrap_or_default().is_empty() && found.is_empty() {
                 return;
             }
-            Publication { uri: uri.to_owned(), version, text, encoding: state.abilities.encoding, found }
+            let (encoding, shows_related) = (state.abilities.encoding, state.abilities.shows_related);
+            Publication { uri: uri.to_owned(), version, text, encoding, found, shows_related }
         };
         self.outbox.publish(publication);
     }
@@ -510,9 +510,31 @@ impl State {
         Arc::make_mut(&mut self.suggestions).keep(&in_use);
     }
 
+    /// Notes whether a benchmark file lies beside a document.
+    pub fn note_benchmark_file(&mut self, uri: &str, is_there: bool) {
+        if is_there {
+            self.fed.insert(uri.to_owned());
+        } else {
+            self.fed.remove(uri);
+        }
+    }
+
+    /// Whether a message on settings was not shown since they last changed.
+    pub fn is_new(&mut self, message: &str) -> bool {
+        self.told.insert(message.to_owned())
+    }
+
+    /// Settings have changed: nothing is known of devices, and mistakes are to be told again.
+    pub fn settings_are_new(&mut self) {
+        self.devices.clear();
+        self.told.clear();
+        self.forecasting.doubt();
+    }
+
     /// A document as it is now; `None` where nothing was read yet.
     pub fn view(&self, uri: &str) -> Option<View> {
         let document = self.documents.get(uri)?;
+        let known = self.forecasting.of(uri);
         Some(View {
             uri: uri.to_owned(),
             version: document.version,
@@ -525,6 +547,9 @@ impl State {
             suggestions: Arc::clone(&self.suggestions),
             settings: Arc::clone(&self.settings),
             has_benchmark_file: self.fed.contains(uri),
+            device: self.devices.get(&document.path).unwrap_or(&self.settings.device).clone(),
+            forecast: known.and_then(|known| known.shown.clone()),
+            no_forecast: known.and_then(|known| known.failure.clone()),
             shows_images: self.abilities.shows_images,
         })
     }

@@ -1,7 +1,12 @@
 //! The user's settings, from `initializationOptions`, `workspace/configuration` and defaults.
+//!
+//! What `kernel-scientist.toml` says is the project's: devices, and who thinks hypotheses up. Where the user sets the same in
+//! the editor, that holds: the nearer to the person, the stronger.
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::devices;
 
 /// Name of the section in the client's settings.
 pub const SECTION: &str = "kernelScientist";
@@ -9,8 +14,12 @@ pub const SECTION: &str = "kernelScientist";
 /// Settings; everything has a default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The device that times are taken on.
+    /// The device that times are for, as the user names it.
     pub device: String,
+    /// Who thinks hypotheses up; `None` for what `kernel-scientist.toml` says, else the rule-based catalog.
+    pub provider: Option<String>,
+    /// Dollars that an evolution may cost at most; `None` for what `kernel-scientist.toml` says.
+    pub max_usd: Option<f64>,
     /// Generations of an evolution at most.
     pub generations: u32,
     /// Seconds of an evolution at most.
@@ -25,6 +34,8 @@ pub struct Settings {
     pub code_lens: bool,
     /// Whether hints of single lines are shown.
     pub line_hints: bool,
+    /// Whether open files are built, run and forecast in the background.
+    pub forecasts: bool,
     /// What goes to the log.
     pub log: LogLevel,
 }
@@ -48,7 +59,9 @@ pub enum LogLevel {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            device: "cpu".into(),
+            device: devices::DEFAULT.into(),
+            provider: None,
+            max_usd: None,
             generations: 5,
             max_seconds: None,
             timeout_seconds: 30.0,
@@ -56,15 +69,16 @@ impl Default for Settings {
             inlay_hints: true,
             code_lens: true,
             line_hints: true,
+            forecasts: true,
             log: LogLevel::Info,
         }
     }
 }
 
 impl Settings {
-    /// Reads the client's section. What is wrong keeps its default and is named, each once.
-    pub fn read(section: &Value) -> (Self, Vec<String>) {
-        let mut settings = Self::default();
+    /// Reads the client's section over `defaults`. What is wrong keeps its default and is named, each once.
+    pub fn read(section: &Value, defaults: Self) -> (Self, Vec<String>) {
+        let mut settings = defaults;
         let mut wrong = Vec::new();
         let Value::Object(fields) = section else {
             if !section.is_null() {
@@ -86,7 +100,18 @@ impl Settings {
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(), &'static str> {
         match name {
-            "device" => self.device = value.as_str().ok_or("the name of a device")?.to_owned(),
+            "device" => {
+                let name = value.as_str().filter(|name| !name.is_empty());
+                self.device = name.ok_or("the name of a device, such as mi300x")?.to_owned();
+            }
+            "provider" => {
+                let name = value.as_str().filter(|name| !name.is_empty());
+                self.provider = Some(name.ok_or("the name of a provider, such as catalog")?.to_owned());
+            }
+            "maxUsd" => {
+                let amount = value.as_f64().filter(|amount| (0.0..f64::INFINITY).contains(amount));
+                self.max_usd = Some(amount.ok_or("an amount of dollars, from 0 up")?);
+            }
             "generations" => {
                 let number = value.as_u64().filter(|number| (1..=1000).contains(number));
                 self.generations = number.ok_or("a number from 1 to 1000")? as u32;
@@ -100,13 +125,13 @@ impl Settings {
             "inlayHints" => self.inlay_hints = value.as_bool().ok_or(BOOLEAN)?,
             "codeLens" => self.code_lens = value.as_bool().ok_or(BOOLEAN)?,
             "lineHints" => self.line_hints = value.as_bool().ok_or(BOOLEAN)?,
+            "forecasts" => self.forecasts = value.as_bool().ok_or(BOOLEAN)?,
             "logLevel" => {
                 self.log = LogLevel::deserialize(value).map_err(|_| "error, warn, info, debug or trace")?;
             }
             _ => {
-                return Err(
-                    "one of device, generations, maxSeconds, timeoutSeconds, memoryMiB, inlayHints, codeLens, lineHints, logLevel",
-                );
+                return Err("one of device, provider, maxUsd, generations, maxSeconds, timeoutSeconds, memoryMiB, \
+                            inlayHints, codeLens, lineHints, forecasts, logLevel");
             }
         }
         Ok(())
@@ -125,20 +150,25 @@ mod tests {
 
     use super::*;
 
+    fn read(section: &Value) -> (Settings, Vec<String>) {
+        Settings::read(section, Settings::default())
+    }
+
     #[test]
     fn what_is_wrong_is_named_and_the_rest_is_taken() {
         let (settings, wrong) =
-            Settings::read(&json!({ "generations": 3, "timeoutSeconds": -1, "codeLense": true, "device": null }));
+            read(&json!({ "generations": 3, "timeoutSeconds": -1, "codeLense": true, "device": null, "maxUsd": -2 }));
         assert_eq!(settings.generations, 3);
         assert_eq!(settings.timeout_seconds, 30.0);
-        assert_eq!(wrong.len(), 2, "{wrong:?}");
+        assert_eq!((settings.device.as_str(), settings.max_usd), ("mi300x", None));
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
         assert!(wrong.iter().any(|text| text.starts_with("kernelScientist.timeoutSeconds is -1; expected seconds")));
         assert!(wrong.iter().any(|text| text.contains("codeLense") && text.contains("codeLens,")));
     }
 
     #[test]
     fn nothing_means_the_defaults() {
-        assert_eq!(Settings::read(&Value::Null), (Settings::default(), vec![]));
-        assert_eq!(Settings::read(&json!([1])).1, ["kernelScientist is not an object"]);
+        assert_eq!(read(&Value::Null), (Settings::default(), vec![]));
+        assert_eq!(read(&json!([1])).1, ["kernelScientist is not an object"]);
     }
 }

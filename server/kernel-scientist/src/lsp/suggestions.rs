@@ -5,14 +5,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lab::benchmark::Benchmark;
+use lab::forecast::Basis;
 use lab::{Cancel, SpeedRatio, Verdict};
 use scientist::catalog::Catalog;
 use scientist::stages::Hypothesis;
+
+use crate::forecasts::outlook::Outlook;
 
 /// Hypotheses by the fingerprint of the kernel that they are for, best first, and what tests of them came to.
 #[derive(Clone, Debug, Default)]
 pub struct Suggestions {
     known: HashMap<String, Arc<[Hypothesis]>>,
+    outlooks: HashMap<(String, String), Arc<Outlook>>,
     tested: HashMap<(String, String), Tested>,
 }
 
@@ -25,6 +29,8 @@ pub enum Tested {
         speed: SpeedRatio,
         /// What the interval says.
         verdict: Verdict,
+        /// What the speed rests on where it is a forecast.
+        forecast: Option<Basis>,
         /// Number of the proposal.
         proposal: u64,
     },
@@ -36,6 +42,16 @@ impl Suggestions {
     /// Hypotheses for a kernel; `None` when nobody has looked yet.
     pub fn of(&self, fingerprint: &str) -> Option<&Arc<[Hypothesis]>> {
         self.known.get(fingerprint)
+    }
+
+    /// What a hypothesis gains on a kernel by forecast, where that was asked for.
+    pub fn outlook_of(&self, fingerprint: &str, key: &str) -> Option<&Outlook> {
+        self.outlooks.get(&(fingerprint.to_owned(), key.to_owned())).map(Arc::as_ref)
+    }
+
+    /// Notes what a hypothesis gains by forecast.
+    pub fn learn_outlook(&mut self, fingerprint: String, key: String, outlook: Outlook) {
+        self.outlooks.insert((fingerprint, key), Arc::new(outlook));
     }
 
     /// What the test of a hypothesis on a kernel came to.
@@ -51,6 +67,7 @@ impl Suggestions {
     /// Forgets all kernels but these.
     pub fn keep(&mut self, in_use: &BTreeSet<&str>) {
         self.known.retain(|fingerprint, _| in_use.contains(fingerprint.as_str()));
+        self.outlooks.retain(|(fingerprint, _), _| in_use.contains(fingerprint.as_str()));
     }
 
     /// Notes what a test came to.

@@ -6,18 +6,19 @@ use std::path::Path;
 use std::str::FromStr;
 
 use hip_syntax::{PositionEncoding, Text};
-use serde_json::{Value, json};
+use serde_json::json;
 use tower_lsp::ls_types as lsp;
 
 use super::code_actions::{Action, Kind, What};
 use super::code_lens::Lens;
 use super::commands::{self, Command};
-use super::diagnostics::{Finding, Severity};
+use super::diagnostics::{Finding, Related, RelatedPlace, Severity};
 use super::edits::TextEdit;
 use super::hover::Hover;
 use super::inlay_hints::Hint;
 use super::outbox::Tone;
 use super::progress::Shown;
+use super::protocol;
 
 /// Where positions are counted: a text and an encoding.
 #[derive(Clone, Copy)]
@@ -53,6 +54,8 @@ pub struct Publication {
     pub encoding: PositionEncoding,
     /// What was found.
     pub found: Vec<Finding>,
+    /// The client shows places that have to do with a finding.
+    pub shows_related: bool,
 }
 
 /// A change of a document.
@@ -215,8 +218,23 @@ pub fn workspace_edit(change: &WorkspaceChange) -> Option<lsp::WorkspaceEdit> {
 
 /// Diagnostics of a document.
 pub fn publication(publication: &Publication) -> (Option<lsp::Uri>, Vec<lsp::Diagnostic>, Option<i32>) {
+    let uri = lsp::Uri::from_str(&publication.uri).ok();
+    let found = publication.found.iter().map(|finding| diagnostic(finding, publication, uri.as_ref()));
+    let found = found.collect();
+    (uri, found, publication.version)
+}
+
+fn diagnostic(finding: &Finding, publication: &Publication, uri: Option<&lsp::Uri>) -> lsp::Diagnostic {
     let scale = Scale { text: &publication.text, encoding: publication.encoding };
-    let found = publication.found.iter().map(|finding| lsp::Diagnostic {
+    let mut message = finding.message.clone();
+    let mut related_information = None;
+    if publication.shows_related {
+        let places = finding.related.iter().filter_map(|related| location(related, scale, uri));
+        related_information = Some(places.collect::<Vec<_>>()).filter(|places| !places.is_empty());
+    } else {
+        finding.related.iter().for_each(|related| message.push_str(&format!("; {related}")));
+    }
+    lsp::Diagnostic {
         range: scale.range(&finding.range),
         severity: Some(match finding.severity {
             Severity::Error => lsp::DiagnosticSeverity::ERROR,
@@ -225,10 +243,22 @@ pub fn publication(publication: &Publication) -> (Option<lsp::Uri>, Vec<lsp::Dia
         }),
         code: Some(lsp::NumberOrString::String(finding.code.to_owned())),
         source: Some("kernel-scientist".to_owned()),
-        message: finding.message.clone(),
+        message,
+        related_information,
         ..Default::default()
-    });
-    (lsp::Uri::from_str(&publication.uri).ok(), found.collect(), publication.version)
+    }
+}
+
+fn location(related: &Related, scale: Scale<'_>, here: Option<&lsp::Uri>) -> Option<lsp::DiagnosticRelatedInformation> {
+    let (uri, range) = match &related.place {
+        RelatedPlace::Here(range) => (here?.clone(), scale.range(range)),
+        RelatedPlace::Elsewhere { path, line, column } => {
+            // The text of that file is not at hand: columns count its bytes.
+            let at = lsp::Position::new(line.saturating_sub(1), column.saturating_sub(1));
+            (lsp::Uri::from_file_path(path)?, lsp::Range::new(at, at))
+        }
+    };
+    Some(lsp::DiagnosticRelatedInformation { location: lsp::Location { uri, range }, message: related.message.clone() })
 }
 
 /// The address of a file.
@@ -260,6 +290,18 @@ pub fn show_document(path: &Path) -> Option<lsp::ShowDocumentParams> {
 /// A request for a section of the client's settings.
 pub fn settings_request(section: &str) -> Vec<lsp::ConfigurationItem> {
     vec![lsp::ConfigurationItem { scope_uri: None, section: Some(section.to_owned()) }]
+}
+
+/// What asks a client to watch files.
+pub fn watchers(globs: &[&str]) -> lsp::Registration {
+    let watcher =
+        |glob: &&str| lsp::FileSystemWatcher { glob_pattern: lsp::GlobPattern::String((*glob).to_owned()), kind: None };
+    let options = lsp::DidChangeWatchedFilesRegistrationOptions { watchers: globs.iter().map(watcher).collect() };
+    lsp::Registration {
+        id: "kernel-scientist/files".to_owned(),
+        method: "workspace/didChangeWatchedFiles".to_owned(),
+        register_options: Some(json!(options)),
+    }
 }
 
 /// The name of a display of progress.
@@ -304,10 +346,18 @@ fn progress(token: &str, value: lsp::WorkDoneProgress) -> lsp::ProgressParams {
 /// `$/progress`.
 pub type ProgressNotice = lsp::notification::Progress;
 
-/// `kernelScientist/runEvent`: what happened in a run, for the panel.
-pub enum RunEvent {}
+/// `$/cancelRequest`.
+pub type CancelNotice = lsp::notification::Cancel;
 
-impl lsp::notification::Notification for RunEvent {
-    type Params = Value;
-    const METHOD: &'static str = "kernelScientist/runEvent";
+/// The answer to a request is not wanted any more.
+pub fn cancelled(request: &str) -> lsp::CancelParams {
+    lsp::CancelParams { id: lsp::NumberOrString::String(request.to_owned()) }
+}
+
+/// `kernelScientist/runEvent`: what happened in a run, for the panel.
+pub enum RunNotice {}
+
+impl lsp::notification::Notification for RunNotice {
+    type Params = protocol::RunEvent;
+    const METHOD: &'static str = protocol::RUN_EVENT;
 }

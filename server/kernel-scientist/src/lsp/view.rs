@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hip_syntax::{PositionEncoding, Splice, Text};
 
 use super::analysis::{Analysis, KernelFacts, carried};
+use super::forecasts::{Account, Shown};
 use super::history::{FileHistory, KernelHistory};
 use super::jobs::JobView;
 use super::settings::Settings;
@@ -37,6 +38,12 @@ pub struct View {
     pub has_benchmark_file: bool,
     /// The client shows images in hovers.
     pub shows_images: bool,
+    /// The lab's name of its device.
+    pub device: String,
+    /// What was forecast of it, perhaps a few edits ago.
+    pub forecast: Option<Shown>,
+    /// Why the newest text that was tried has no forecast.
+    pub no_forecast: Option<String>,
 }
 
 impl View {
@@ -73,6 +80,27 @@ impl View {
     /// What was measured of a kernel.
     pub fn history_of(&self, kernel: &KernelFacts) -> Option<&KernelHistory> {
         self.history.kernels.get(&kernel.qualified_name)
+    }
+
+    /// What was forecast of a kernel in this session, in whatever version.
+    pub fn account_of(&self, kernel: &KernelFacts) -> Option<&Account> {
+        self.forecast.as_ref()?.account(kernel)
+    }
+
+    /// Where a line of the text that was forecast is now, both from 1; `None` where it was edited away, or does not matter.
+    pub fn line_of(&self, forecast: u32) -> Option<usize> {
+        let (place, _) = self.forecast.as_ref()?.marks().find(|(_, mark)| mark.line.line == forecast)?;
+        Some(self.text.rope().byte_to_line(place.min(self.text.len())) + 1)
+    }
+
+    /// Behind the last character of the line that a place is on, without its line break.
+    pub fn line_end(&self, at: usize) -> usize {
+        let rope = self.text.rope();
+        let line = rope.byte_to_line(at.min(rope.len_bytes()));
+        let start = rope.line_to_byte(line);
+        let line = rope.line(line);
+        let breaks = line.chars_at(line.len_chars()).reversed().take_while(|c| matches!(c, '\n' | '\r')).count();
+        start + line.len_bytes() - breaks
     }
 
     /// What is under way on a kernel.

@@ -18,7 +18,10 @@ use scientist::trial::{self, TrialError};
 
 use super::settings::Settings;
 use super::suggestions::Shelf;
-use crate::cli::CPU;
+use crate::cli::provider::Provider;
+use crate::config::Config;
+use crate::devices;
+use crate::forecasts::outlook::{self, Outlook};
 
 /// What a job does.
 #[derive(Clone, Debug)]
@@ -60,6 +63,8 @@ pub struct Assignment {
     pub work: Work,
     /// The user's settings.
     pub settings: Arc<Settings>,
+    /// The settings file that was named, instead of the nearest one.
+    pub config: Option<PathBuf>,
     /// Folder for builds.
     pub cache: PathBuf,
     /// The notebook's file.
@@ -90,8 +95,8 @@ pub enum Outcome {
     Evolved(Arc<str>, Box<Ended>),
     /// Faults that sanitizers found, and how the run failed, if it did.
     Checked(Vec<Fault>, Option<Failure>),
-    /// Hypotheses, best first.
-    Suggested(Vec<Hypothesis>),
+    /// Hypotheses with what they gain by forecast, and why there is no forecast where there could be one.
+    Suggested(Vec<(Hypothesis, Option<Outlook>)>, Option<String>),
     /// The code as it is in the editor fails.
     Failed(Failure),
     /// It could not be done; the text says why and what to do.
@@ -154,18 +159,32 @@ impl Assignment {
         }
     }
 
-    fn open(&self, source: &Source, kernel: Option<&str>, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
-        let device = &self.settings.device;
-        if device != CPU && !lab::forecast::is_device(device) {
-            return Err(Outcome::Error(format!(
-                "kernelScientist.device is {device}; this version has {CPU} and forecasts for {}",
-                lab::forecast::devices().join(", ")
-            )));
+    /// The settings file that holds for the source.
+    fn config(&self) -> Result<Config, Outcome> {
+        Config::load(self.config.as_deref(), self.source.folder()).map_err(|error| Outcome::Error(error.to_string()))
+    }
+
+    /// Who thinks hypotheses up: the user's word, else the project's, else the catalog.
+    fn provider(&self) -> Result<Provider, Outcome> {
+        Provider::choose(self.settings.provider.as_deref(), &self.config()?)
+            .map_err(|error| Outcome::Error(error.to_string()))
+    }
+
+    /// The lab's name of the device that the user works with; a run goes on with the one that it began with.
+    fn device(&self) -> Result<String, Outcome> {
+        match &self.work {
+            Work::Resume(run) => Ok(Notebook::open(&self.notebook)?.run(*run)?.device),
+            _ => devices::find(&self.config()?, &self.settings.device)
+                .map_err(|error| Outcome::Error(format!("kernelScientist.device: {error}"))),
         }
+    }
+
+    fn open(&self, source: &Source, kernel: Option<&str>, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
+        let device = self.device()?;
         tell(Told::Doing("opening the device (the first time its runtime is built)".into(), None));
         Source::check_path(&source.path)?;
         let options = WorkbenchOptions {
-            device: device.clone(),
+            device,
             cache: self.cache.clone(),
             benchmark: None,
             program_args: None,
@@ -176,12 +195,25 @@ impl Assignment {
         Ok(Workbench::open(source, options, &self.cancel)?)
     }
 
+    /// As [`Assignment::open`] for all that the source's benchmark runs, or for the job's kernel where its signature feeds it.
+    fn open_whole(&self, source: &Source, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
+        let whole = self.open(source, None, tell)?;
+        match (&self.kernel, whole.note()) {
+            (Some(kernel), Some(_)) => self.open(source, Some(kernel), tell),
+            _ => Ok(whole),
+        }
+    }
+
     fn time(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let bench = self.open(&self.source, self.kernel.as_deref(), tell)?;
         let start = Instant::now();
-        tell(Told::Doing("building".into(), None));
+        let (building, doing) = match bench.basis() {
+            Some(_) => ("building, checking and forecasting", "forecasting"),
+            None => ("building", "timing"),
+        };
+        tell(Told::Doing(building.into(), None));
         let build = bench.build(&self.source, &self.cancel)?;
-        tell(Told::Doing("timing".into(), None));
+        tell(Told::Doing(doing.into(), None));
         let sampling = Sampling {
             seed: rand::random(),
             budget: Duration::from_millis(600),
@@ -197,7 +229,7 @@ impl Assignment {
     }
 
     fn test(&self, hypothesis: &Hypothesis, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
-        let bench = self.open(&self.source, None, tell)?;
+        let bench = self.open_whole(&self.source, tell)?;
         let notebook = Notebook::open(&self.notebook)?;
         let catalog = self.shelf.catalog(&self.source.path);
         let request = trial::Request {
@@ -205,7 +237,7 @@ impl Assignment {
             text: Arc::clone(&self.source.text),
             hypothesis: hypothesis.clone(),
             seed: seed(),
-            settings: Measuring::default(),
+            settings: measuring(&bench),
         };
         let mut say = |doing| tell(Told::Doing(doing, None));
         let tested = trial::test(&bench, &catalog, &notebook, &request, &self.cancel, &mut say)?;
@@ -213,13 +245,14 @@ impl Assignment {
     }
 
     fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        let provider = self.provider()?;
         let notebook = Notebook::open(&self.notebook)?;
         let source = match resumed {
             // A run goes on with the text that it began with, whatever became of the file.
             Some(run) => self.source.with_text(notebook.text(&notebook.run(run)?.original)?),
             None => self.source.clone(),
         };
-        let bench = self.open(&source, None, tell)?;
+        let bench = self.open_whole(&source, tell)?;
         let (mut selector, mut designer, mut writer) = Catalog::load().fed_by(bench.benchmark()).stages();
         let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
         let evolution = Evolution::new(&bench, stages, &notebook);
@@ -232,7 +265,7 @@ impl Assignment {
         };
         let ended = match resumed {
             Some(run) => evolution.resume(run, &self.cancel, &mut hear),
-            None => evolution.start(&self.request(), &self.cancel, &mut hear),
+            None => evolution.start(&self.request(&bench, provider)?, &self.cancel, &mut hear),
         }?;
         match ended.finished.state {
             EndState::Cancelled => Err(Outcome::Cancelled),
@@ -241,21 +274,22 @@ impl Assignment {
         }
     }
 
-    fn request(&self) -> RunRequest {
+    fn request(&self, bench: &Workbench, provider: Provider) -> Result<RunRequest, Outcome> {
         let settings = &self.settings;
-        RunRequest {
+        Ok(RunRequest {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
             kernel: self.kernel.clone(),
-            provider: "catalog".into(),
+            provider: provider.name().into(),
             seed: seed(),
             budget: Budget {
                 generations: settings.generations,
                 wall: settings.max_seconds.map(Duration::from_secs_f64),
+                usd: settings.max_usd.or(self.config()?.scientist.max_usd),
                 ..Budget::default()
             },
-            settings: Measuring::default(),
-        }
+            settings: measuring(bench),
+        })
     }
 
     fn check(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
@@ -278,11 +312,44 @@ impl Assignment {
     }
 
     fn suggest(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        self.provider()?;
         tell(Told::Doing("looking for hypotheses".into(), None));
         let catalog = self.shelf.catalog(&self.source.path);
         let found = catalog.suggest_until(&self.source.text, self.kernel.as_deref(), &self.cancel);
-        found.map(Outcome::Suggested).map_err(|_| Outcome::Cancelled)
+        let hypotheses = found.map_err(|_| Outcome::Cancelled)?;
+        match self.outlooks(&catalog, &hypotheses, tell) {
+            Ok(outlooks) => Ok(Outcome::Suggested(hypotheses.into_iter().zip(outlooks).collect(), None)),
+            Err(Outcome::Cancelled) => Err(Outcome::Cancelled),
+            // The catalog's word stands alone then.
+            Err(Outcome::Error(why)) => Ok(Outcome::Suggested(unforeseen(hypotheses), Some(why))),
+            Err(Outcome::Failed(failure)) => Ok(Outcome::Suggested(unforeseen(hypotheses), Some(failure.to_string()))),
+            Err(other) => Err(other),
+        }
     }
+
+    /// What each hypothesis gains by forecast; nothing on a device that is measured.
+    fn outlooks(
+        &self,
+        catalog: &Catalog,
+        hypotheses: &[Hypothesis],
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<Vec<Option<Outlook>>, Outcome> {
+        if hypotheses.is_empty() || !lab::forecast::is_device(&self.device()?) {
+            return Ok(vec![None; hypotheses.len()]);
+        }
+        let bench = self.open_whole(&self.source, tell)?;
+        tell(Told::Doing(format!("checking and forecasting {} hypotheses", hypotheses.len()), None));
+        Ok(outlook::of_all(&bench, catalog, hypotheses, &self.cancel)?)
+    }
+}
+
+fn unforeseen(hypotheses: Vec<Hypothesis>) -> Vec<(Hypothesis, Option<Outlook>)> {
+    hypotheses.into_iter().map(|hypothesis| (hypothesis, None)).collect()
+}
+
+/// How long and how precisely a device is measured.
+fn measuring(bench: &Workbench) -> Measuring {
+    if bench.basis().is_some() { Measuring::of_forecasts() } else { Measuring::default() }
 }
 
 /// A seed that every reader of JSON sees as the same number.

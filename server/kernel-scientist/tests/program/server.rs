@@ -41,9 +41,11 @@ impl Server {
             }
         });
         let mut server = Self { child, input, messages, last: 0 };
-        let window = json!({ "workDoneProgress": true });
-        server
-            .request("initialize", json!({ "processId": null, "rootUri": null, "capabilities": { "window": window } }));
+        let capabilities = json!({ "window": { "workDoneProgress": true } });
+        let settings = json!({ "device": "cpu", "forecasts": false });
+        let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities,
+            "initializationOptions": settings });
+        server.request("initialize", params);
         server.notify("initialized", json!({}));
         server
     }

@@ -24,7 +24,7 @@ pub(super) fn diagnostics(output: &str, main: &Path, ours: &[&Path]) -> Vec<Diag
         };
         let Some((file, line, column)) = place else { continue };
         let (severity, message) = (message.severity.clone(), with_remedy(&message.text));
-        let diagnostic = Diagnostic { file: file.to_owned(), line, column, severity, message };
+        let diagnostic = Diagnostic { file: file.to_owned(), line, column, severity, message, notes: Vec::new() };
         if !list.contains(&diagnostic) {
             list.push(diagnostic);
         }

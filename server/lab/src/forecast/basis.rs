@@ -2,6 +2,7 @@
 
 use ::forecast::device::Device;
 use ::forecast::odds::{Odds, Validation};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::is_validated;
@@ -10,7 +11,7 @@ use super::is_validated;
 pub const DEFAULT: &str = "mi300x";
 
 /// What a forecast rests on; kept and shown with each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Basis {
     /// The device, as on the command line: `mi300x`.
     pub device: String,

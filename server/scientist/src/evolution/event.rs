@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lab::forecast::Basis;
 use lab::{Failure, SpeedRatio, Verdict};
 use notebook::{Calibration, ExperimentKind, RunId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::ChoiceRule;
@@ -15,7 +16,7 @@ use crate::stages::{CandidateId, GainRange, Setting, Tried};
 ///
 /// Each is sent after what it tells is in the notebook. The first is `started`, unless the run could not begin; the last is `finished`, exactly once,
 /// whatever ended the run. A run that is resumed does not repeat the events of what it finds recorded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// The run has its number in the notebook and sets out.
@@ -192,7 +193,7 @@ pub enum Event {
 }
 
 /// A median time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShapeTime {
     /// The problem size.
     pub shape: String,
@@ -201,7 +202,7 @@ pub struct ShapeTime {
 }
 
 /// A speed at one shape.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShapeSpeed {
     /// The problem size.
     pub shape: String,
@@ -214,7 +215,7 @@ pub struct ShapeSpeed {
 }
 
 /// A plan of a design.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedExperiment {
     /// The hypothesis' key.
     pub key: String,
@@ -231,7 +232,7 @@ pub struct PlannedExperiment {
 }
 
 /// What came of an experiment, in the field `outcome`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum ExperimentResult {
     /// It ran, was right and was timed.
@@ -269,7 +270,7 @@ pub enum ExperimentResult {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndState {
     /// It came to its end.
@@ -283,7 +284,7 @@ pub enum EndState {
 }
 
 /// The end of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finished {
     /// The run; absent when it could not even be recorded.
     pub run: Option<RunId>,

@@ -11,7 +11,7 @@ use scientist::stages::GainRange;
 use similar::TextDiff;
 
 use crate::cli::figures;
-use crate::cli::subject::CPU;
+use crate::devices::CPU;
 
 /// An event as a line or a few, with its line feeds; `None` for one that says nothing new to a reader.
 pub(super) fn line(event: &Event) -> Option<String> {

@@ -115,6 +115,7 @@ fn trials() -> Vec<Trial> {
         column: 22,
         severity: "error".into(),
         message: "local memory (80000) exceeds limit (65536) in 'transpose(const float*, float*, int)'".into(),
+        notes: Vec::new(),
     };
     vec![
         Trial {

@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, WriteHalf};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::devices;
 use crate::lsp::log::Level;
-use crate::lsp::serve;
-use crate::lsp::session::World;
+use crate::lsp::serve_and;
+use crate::lsp::session::{Session, World};
 
 /// Longest wait for a message.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -52,12 +54,32 @@ pub fn capabilities() -> Value {
 impl Editor {
     /// An editor whose server has not been spoken to.
     pub fn silent() -> Self {
+        Self::of_session().0
+    }
+
+    /// An editor with its server's session, initialized with these options.
+    pub async fn with_session(options: Value) -> (Self, Arc<Session>) {
+        let (mut editor, session) = Self::of_session();
+        editor.begin(capabilities(), options).await;
+        (editor, session.await.unwrap())
+    }
+
+    fn of_session() -> (Self, oneshot::Receiver<Arc<Session>>) {
         let folder = tempfile::tempdir().unwrap();
         let cache = dirs::cache_dir().unwrap().join("kernel-scientist");
-        let world = World { cache, notebook: folder.path().join("notebook.db"), log: Level::default() };
+        let world = World {
+            cache,
+            notebook: folder.path().join("notebook.db"),
+            log: Level::default(),
+            config: None,
+            device: devices::DEFAULT.into(),
+        };
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
-        let server = tokio::spawn(serve(input, output, world, std::future::pending()));
+        let (teller, session) = oneshot::channel();
+        let server = tokio::spawn(serve_and(input, output, world, std::future::pending(), |session| {
+            let _ = teller.send(Arc::clone(session));
+        }));
         let (from, to) = tokio::io::split(ours);
         let (sender, inbox) = mpsc::unbounded_channel();
         tokio::spawn(async move {
@@ -68,7 +90,7 @@ impl Editor {
                 }
             }
         });
-        Self {
+        let editor = Self {
             output: Some(to),
             inbox,
             unread: VecDeque::new(),
@@ -78,23 +100,28 @@ impl Editor {
             is_mute: false,
             folder,
             done: false,
-        }
+        };
+        (editor, session)
     }
 
-    /// An editor whose server is initialized.
+    /// An editor whose server is initialized, and forecasts nothing unasked.
     pub async fn start() -> Self {
-        Self::start_with(capabilities(), Value::Null).await
+        Self::start_with(capabilities(), json!({ "forecasts": false })).await
     }
 
     /// As [`Editor::start`], with other capabilities and initial settings.
     pub async fn start_with(capabilities: Value, settings: Value) -> Self {
         let mut editor = Self::silent();
-        let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities,
-            "initializationOptions": settings });
-        let answer = editor.request("initialize", params).await;
-        assert_eq!(answer["serverInfo"]["name"], "kernel-scientist");
-        editor.notify("initialized", json!({})).await;
+        editor.begin(capabilities, settings).await;
         editor
+    }
+
+    async fn begin(&mut self, capabilities: Value, options: Value) {
+        let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities,
+            "initializationOptions": options });
+        let answer = self.request("initialize", params).await;
+        assert_eq!(answer["serverInfo"]["name"], "kernel-scientist");
+        self.notify("initialized", json!({})).await;
     }
 
     /// Address of a file in the workspace.
@@ -211,6 +238,25 @@ impl Editor {
             self.send(&answer).await;
         }
         message["params"].clone()
+    }
+
+    /// Waits for a request of the server and refuses it.
+    pub async fn refuse(&mut self, method: &str, error: Value) {
+        let (id, _) = self.take_request(method).await;
+        self.answer_request(&id, json!({ "error": error })).await;
+    }
+
+    /// Waits for a request of the server, and gives its number and parameters; it is not answered yet.
+    pub async fn take_request(&mut self, method: &str) -> (Value, Value) {
+        let message = self.find(|message| message["method"] == method && message.get("id").is_some()).await;
+        (message["id"].clone(), message["params"].clone())
+    }
+
+    /// Answers a request of the server.
+    pub async fn answer_request(&mut self, id: &Value, mut answer: Value) {
+        answer["jsonrpc"] = json!("2.0");
+        answer["id"] = id.clone();
+        self.send(&answer).await;
     }
 
     /// Waits for a message with text or choices, takes the choice if one is named, and gives the text.

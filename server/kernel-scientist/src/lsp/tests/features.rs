@@ -15,10 +15,10 @@ use crate::lsp::inlay_hints::hints;
 use crate::lsp::settings::Settings;
 use crate::lsp::suggestions::{Suggestions, Tested};
 use crate::lsp::view::View;
-use crate::lsp::{code_lens, hover, suggestions};
+use crate::lsp::{code_lens, history, hover, suggestions};
 
 /// A view of a text with nothing known about it.
-fn view(text: &str) -> View {
+pub fn view(text: &str) -> View {
     let text = Text::new(text);
     View {
         uri: "file:///w/a.hip".into(),
@@ -33,13 +33,17 @@ fn view(text: &str) -> View {
         settings: Arc::new(Settings::default()),
         has_benchmark_file: false,
         shows_images: false,
+        device: "mi300x".into(),
+        forecast: None,
+        no_forecast: None,
     }
 }
 
 /// A time of `kernel` as it is in the view.
-fn row(view: &View, kernel: &str, shape: &str, median_ns: f64) -> Row {
+pub fn row(view: &View, kernel: &str, shape: &str, median_ns: f64) -> Row {
     Row {
         id: 1,
+        kind: history::Kind::Measured { samples: 20 },
         at_ms: 0,
         device: "cpu".into(),
         device_note: "CPU emulation, not GPU time".into(),
@@ -48,7 +52,6 @@ fn row(view: &View, kernel: &str, shape: &str, median_ns: f64) -> Row {
         median_ns,
         low_ns: median_ns * 0.99,
         high_ns: median_ns * 1.01,
-        samples: 20,
         fingerprint: Some(view.kernel(kernel).unwrap().fingerprint.clone()),
         speed: None,
         hypothesis: None,
@@ -56,7 +59,7 @@ fn row(view: &View, kernel: &str, shape: &str, median_ns: f64) -> Row {
 }
 
 /// A view of a text whose kernel has these times.
-fn measured(text: &str, kernel: &str, rows: impl Fn(&View) -> Vec<Row>) -> View {
+pub fn measured(text: &str, kernel: &str, rows: impl Fn(&View) -> Vec<Row>) -> View {
     let mut view = view(text);
     let history = KernelHistory { rows: rows(&view), findings: vec!["padding: faster, +30%.".into()] };
     view.history = Arc::new(FileHistory { kernels: HashMap::from([(kernel.to_owned(), history)]) });
@@ -64,15 +67,18 @@ fn measured(text: &str, kernel: &str, rows: impl Fn(&View) -> Vec<Row>) -> View 
 }
 
 /// The edit, seen before the text is read again.
-fn typed(view: &mut View, at: usize, until: usize, what: &str) {
+pub fn typed(view: &mut View, at: usize, until: usize, what: &str) {
     let position = |at| view.text.position(at, PositionEncoding::Utf8);
     let change = Change { range: Some(position(at)..position(until)), text: what.into() };
     let splice = view.text.change(&change, PositionEncoding::Utf8);
     view.splices.push(splice);
+    if let Some(shown) = &mut view.forecast {
+        shown.carry(&splice);
+    }
 }
 
 /// Hints stand right behind what their marks are below.
-fn check_hints(view: &View, marks: &[(std::ops::Range<usize>, String)]) {
+pub fn check_hints(view: &View, marks: &[(std::ops::Range<usize>, String)]) {
     let found: Vec<(usize, String)> =
         hints(view, &(0..view.text.len())).into_iter().map(|hint| (hint.at, hint.label)).collect();
     let mut expected: Vec<(usize, String)> = marks.iter().map(|(range, label)| (range.end, label.clone())).collect();
@@ -274,7 +280,7 @@ fn what_was_measured_faster_comes_first_and_what_failed_is_not_offered_again() {
     tested.learn_test(
         fingerprint.clone(),
         known[2].key.clone(),
-        Tested::Measured { speed, verdict: Verdict::Faster, proposal: 7 },
+        Tested::Measured { speed, verdict: Verdict::Faster, forecast: None, proposal: 7 },
     );
     tested.learn_test(fingerprint, known[0].key.clone(), Tested::Failed("wrong".into()));
     view.suggestions = Arc::new(tested);

@@ -4,14 +4,19 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::editor::Editor;
+use super::editor::{Editor, capabilities};
 
 const REDUCTION: &str = include_str!("../../../../../tests/benchmarks/reduction.hip");
 const BENCHMARK: &str = include_str!("../../../../../tests/benchmarks/reduction.bench.toml");
 
+/// An editor whose user takes times of the CPU emulation.
+async fn on_cpu() -> Editor {
+    Editor::start_with(capabilities(), json!({ "forecasts": false, "device": "cpu" })).await
+}
+
 /// An editor with the reduction of the samples open, and its address.
 async fn with_reduction() -> (Editor, String) {
-    let mut editor = Editor::start().await;
+    let mut editor = on_cpu().await;
     std::fs::write(editor.path("reduction.bench.toml"), BENCHMARK).unwrap();
     let uri = editor.open("reduction.hip", REDUCTION).await;
     (editor, uri)
@@ -86,7 +91,7 @@ async fn a_file_that_does_not_build_is_diagnosed_at_its_line() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_stopped_from_its_progress_within_a_second() {
-    let mut editor = Editor::start().await;
+    let mut editor = on_cpu().await;
     let endless = "#include <hip/hip_runtime.h>\n__global__ void k(int* p) { while (*(volatile int*)p == 0) {} }\n\
                    int main() { int* p; hipMalloc(&p, 4); hipMemset(p, 0, 4); k<<<1, 1>>>(p); return hipDeviceSynchronize(); }\n";
     let uri = editor.open("endless.hip", endless).await;
@@ -173,5 +178,117 @@ async fn a_hypothesis_is_tested_and_applied() {
     let population = editor.request("kernelScientist/population", json!({ "uri": uri })).await;
     assert_eq!(population["members"].as_array().unwrap().len(), 2, "{population}");
     assert_eq!(population["state"], "finished");
+    editor.stop().await;
+}
+
+/// The first hint with these words, within the time that builds take.
+async fn hint_with(editor: &mut Editor, uri: &str, words: &[&str]) -> (u64, u64, String) {
+    let start = Instant::now();
+    loop {
+        let hints = editor.hints(uri).await;
+        let is_it = |label: &str| words.iter().all(|word| label.contains(word));
+        if let Some(hint) = hints.iter().find(|(_, _, label)| is_it(label)) {
+            return hint.clone();
+        }
+        assert!(start.elapsed() < Duration::from_secs(110), "{words:?} in {hints:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_file_is_forecast_in_the_background_and_again_after_a_change() {
+    const TRANSPOSE: &str = include_str!("../../../../../tests/benchmarks/transpose.hip");
+    let mut editor = Editor::start_with(capabilities(), json!({ "lineHints": true })).await;
+    let benchmark = include_str!("../../../../../tests/benchmarks/transpose.bench.toml");
+    std::fs::write(editor.path("transpose.bench.toml"), benchmark).unwrap();
+    let uri = editor.open("transpose.hip", TRANSPOSE).await;
+    let kernel = hint_with(&mut editor, &uri, &["forecast ", " on MI300X", "bound by "]).await;
+    assert!(!kernel.2.starts_with("stale"), "{kernel:?}");
+    let number = |text: &str, what: &str| text.lines().position(|line| line.contains(what)).unwrap() as u64;
+    let store = "out[out_row * rows + out_col]";
+    let conflicts = hint_with(&mut editor, &uri, &["-way LDS conflicts"]).await;
+    assert_eq!(conflicts.0, number(TRANSPOSE, store), "{conflicts:?}");
+    // What is typed elsewhere moves the hints at once.
+    editor.insert(&uri, 2, (0, 0), "// one\n// two\n").await;
+    let moved = editor.hints(&uri).await;
+    assert!(moved.iter().any(|hint| hint.2 == conflicts.2 && hint.0 == conflicts.0 + 2), "{moved:?}");
+    // A change of the kernel is stale until it was forecast again, and here it cures the conflicts.
+    let padded = TRANSPOSE.replace("tile[TILE][TILE];", "tile[TILE][TILE + 1];");
+    editor.change(&uri, 3, json!([{ "text": padded }])).await;
+    hint_with(&mut editor, &uri, &["stale: forecast "]).await;
+    let start = Instant::now();
+    loop {
+        let hints = editor.hints(&uri).await;
+        if !hints.iter().any(|hint| hint.2.starts_with("stale")) {
+            assert!(hints.iter().any(|hint| hint.2.starts_with("forecast ")), "{hints:?}");
+            assert!(!hints.iter().any(|hint| hint.2.contains("conflicts")), "{hints:?}");
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(110), "{hints:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(editor.refreshed.iter().any(|method| method.contains("inlayHint")), "the client was asked to ask again");
+    // What does not compile keeps the old figures, marked, and the hover says why.
+    editor.change(&uri, 4, json!([{ "text": padded.replace("= blockIdx.y * TILE + threadIdx.x;", "= oops;") }])).await;
+    let line = number(&padded, "transpose_kernel(");
+    let hover = json!({ "position": { "line": line, "character": 20 } });
+    let start = Instant::now();
+    while !editor.ask(&uri, "hover", hover.clone()).await["contents"]["value"].as_str().unwrap().contains("oops") {
+        assert!(start.elapsed() < Duration::from_secs(60), "the hover does not say why");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(hint_with(&mut editor, &uri, &["stale: forecast "]).await.2.contains("bound by"));
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forecast_in_the_background_ends_with_the_server() {
+    let mut editor = Editor::start_with(capabilities(), Value::Null).await;
+    let endless = "#include <hip/hip_runtime.h>\n__global__ void k(int* p) { while (*(volatile int*)p == 0) {} }\n\
+                   int main() { int* p; hipMalloc(&p, 4); hipMemset(p, 0, 4); k<<<1, 1>>>(p); return hipDeviceSynchronize(); }\n";
+    editor.open("endless.hip", endless).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let took = editor.vanish().await;
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_takes_a_forecast_where_the_device_is_forecast_for() {
+    let mut editor = Editor::start().await;
+    std::fs::write(editor.path("reduction.bench.toml"), BENCHMARK).unwrap();
+    let uri = editor.open("reduction.hip", REDUCTION).await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    progress(&mut editor).await;
+    let figure = hint_with(&mut editor, &uri, &["forecast "]).await.2;
+    assert!(figure.contains(" on MI300X") && figure.contains("sum()") && !figure.contains("stale"), "{figure}");
+    let hover = json!({ "position": { "line": 5, "character": 18 } });
+    let hover = editor.ask(&uri, "hover", hover).await;
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("forecast, not a measurement"), "{hover}");
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn suggestions_are_forecast_and_say_which_line_they_cure() {
+    let mut editor = Editor::start().await;
+    let benchmark = include_str!("../../../../../demo/transpose.bench.toml");
+    std::fs::write(editor.path("transpose.bench.toml"), benchmark).unwrap();
+    let text = include_str!("../../../../../demo/transpose.hip");
+    let uri = editor.open("transpose.hip", text).await;
+    editor.execute("suggest", json!({ "uri": uri, "kernel": "transpose_kernel" })).await;
+    let asked = editor.expect("window/showMessageRequest", Value::Null).await;
+    let first = asked["actions"][0]["title"].as_str().unwrap();
+    let line = text.lines().position(|line| line.contains("out[out_row * rows")).unwrap() + 1;
+    assert!(first.starts_with("Test: ") && first.contains("(forecast "), "{asked}");
+    assert!(first.contains(&format!("line {line}: 32-way bank conflicts gone")), "{asked}");
+    progress(&mut editor).await;
+    let at = json!({ "line": 6, "character": 8 });
+    let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [] } });
+    let actions = editor.ask(&uri, "codeAction", params).await;
+    let title = actions[0]["title"].as_str().unwrap();
+    assert!(title.starts_with("Test this hypothesis: ") && title.contains("bank conflicts gone"), "{actions}");
+    assert!(actions.as_array().unwrap().len() <= 8, "{actions}");
+    editor.settle().await;
     editor.stop().await;
 }

@@ -1,9 +1,13 @@
 //! Tests of the server: features on marked-up texts, and the whole server over pipes within the process.
 
+mod configuration;
 mod documents;
 mod editor;
 mod features;
+mod forecasts;
 mod guards;
 mod jobs;
 mod marks;
+mod models;
 mod protocol;
+mod typescript;

@@ -121,13 +121,13 @@ async fn mistakes_in_a_benchmark_file_are_shown_and_go_when_they_are_mended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_setting_is_one_message_that_names_it_and_changes_are_picked_up() {
-    let settings = json!({ "generations": 0, "codeLens": false });
+    let settings = json!({ "generations": 0, "codeLens": false, "forecasts": false });
     let mut editor = Editor::start_with(capabilities(), settings).await;
     let said = editor.message(None).await;
     assert!(said.contains("kernelScientist.generations is 0; expected a number from 1"), "{said}");
     let uri = editor.open("a.hip", KERNEL).await;
     assert_eq!(editor.ask(&uri, "codeLens", json!({})).await, Value::Null);
-    let now = json!({ "settings": { "kernelScientist": { "codeLens": true } } });
+    let now = json!({ "settings": { "kernelScientist": { "codeLens": true, "forecasts": false } } });
     editor.notify("workspace/didChangeConfiguration", now).await;
     assert_eq!(editor.lenses(&uri).await, ["Time", "Suggest", "Evolve"]);
     editor.stop().await;
@@ -138,7 +138,8 @@ async fn settings_are_asked_for_where_the_client_has_them() {
     let mut can = capabilities();
     can["workspace"]["configuration"] = json!(true);
     let mut editor = Editor::start_with(can, Value::Null).await;
-    let asked = editor.expect("workspace/configuration", json!([{ "inlayHints": false }])).await;
+    let settings = json!([{ "inlayHints": false, "forecasts": false }]);
+    let asked = editor.expect("workspace/configuration", settings).await;
     assert_eq!(asked["items"][0]["section"], "kernelScientist");
     let uri = editor.open("a.hip", KERNEL).await;
     let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });

@@ -356,8 +356,9 @@ impl Build<'_> {
             End::Status(status) => format!("the compiler ended with status {status}"),
             End::Signal(signal) => format!("the compiler crashed (signal {signal})"),
         };
-        let file = self.sources.main.clone();
-        diagnostics.insert(0, Diagnostic { file, line: 0, column: 0, severity: "fatal error".into(), message: reason });
+        let (file, severity) = (self.sources.main.clone(), "fatal error".into());
+        let fatal = Diagnostic { file, line: 0, column: 0, severity, message: reason, notes: Vec::new() };
+        diagnostics.insert(0, fatal);
         Failure::DoesNotCompile { diagnostics }.into()
     }
 }

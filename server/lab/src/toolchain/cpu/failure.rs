@@ -5,6 +5,7 @@ use std::path::Path;
 use super::rewritten::Sources;
 use crate::Diagnostic;
 use crate::toolchain::diagnostics::{self, Message};
+use crate::verdict::Note;
 
 /// The messages in `output` that a user can do something about: errors first, then warnings.
 pub(super) fn diagnostics(output: &str, sources: &Sources, ours: &Path) -> Vec<Diagnostic> {
@@ -12,13 +13,14 @@ pub(super) fn diagnostics(output: &str, sources: &Sources, ours: &Path) -> Vec<D
     let mut list: Vec<Diagnostic> = Vec::new();
     for (index, message) in messages.iter().enumerate().filter(|(_, message)| message.severity != "note") {
         let notes = messages[index + 1..].iter().take_while(|next| next.severity == "note");
-        let Some((diagnostic, is_direct)) = relate(message, notes, sources, ours) else { continue };
+        let Some((mut diagnostic, is_direct)) = relate(message, notes.clone(), sources, ours) else { continue };
+        diagnostic.notes = notes.filter_map(|note| told(note, &diagnostic, sources, ours)).collect();
         let same_place = |other: &Diagnostic| {
             (&other.file, other.line, other.column) == (&diagnostic.file, diagnostic.line, diagnostic.column)
         };
         // What a library says about the same place after the compiler did is an echo.
         let is_echo = !is_direct && list.iter().any(same_place);
-        if !is_echo && !list.contains(&diagnostic) {
+        if !is_echo && !list.iter().any(|other| other.repeats(&diagnostic)) {
             list.push(diagnostic);
         }
     }
@@ -33,7 +35,7 @@ fn relate<'a>(
     sources: &Sources,
     ours: &Path,
 ) -> Option<(Diagnostic, bool)> {
-    let is_users = |file: &Path| !file.as_os_str().is_empty() && !file.starts_with("/usr") && !file.starts_with(ours);
+    let is_users = |file: &Path| is_users(file, ours);
     let (file, line, column) = if is_users(&message.file) {
         (message.file.clone(), message.line, message.column)
     } else if message.severity == "warning" {
@@ -47,9 +49,22 @@ fn relate<'a>(
     };
     let column = sources.original_column(&file, line, column);
     let is_direct = is_users(&message.file);
-    let message =
-        Diagnostic { file, line, column, severity: message.severity.clone(), message: in_users_words(&message.text) };
-    Some((message, is_direct))
+    let (severity, message) = (message.severity.clone(), in_users_words(&message.text));
+    Some((Diagnostic { file, line, column, severity, message, notes: Vec::new() }, is_direct))
+}
+
+fn is_users(file: &Path, ours: &Path) -> bool {
+    !file.as_os_str().is_empty() && !file.starts_with("/usr") && !file.starts_with(ours)
+}
+
+/// A note of the compiler's on a message: in the user's files, elsewhere than the message, and not about our own names.
+fn told(note: &Message, of: &Diagnostic, sources: &Sources, ours: &Path) -> Option<Note> {
+    let is_about_ours = ["ks::", "KS_", "ks_"].iter().any(|name| note.text.contains(name));
+    if !is_users(&note.file, ours) || is_about_ours || (&note.file, note.line) == (&of.file, of.line) {
+        return None;
+    }
+    let column = sources.original_column(&note.file, note.line, note.column);
+    Some(Note { file: note.file.clone(), line: note.line, column, message: note.text.clone() })
 }
 
 /// What the user wrote stands behind the runtime's names: says that instead.

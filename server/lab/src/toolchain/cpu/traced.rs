@@ -107,6 +107,7 @@ impl Build<'_> {
             column: 0,
             severity: "error".into(),
             message: error.to_string(),
+            notes: Vec::new(),
         };
         Failure::DoesNotCompile { diagnostics: vec![diagnostic] }.into()
     }

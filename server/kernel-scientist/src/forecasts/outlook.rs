@@ -11,7 +11,7 @@ use scientist::catalog::Catalog;
 use scientist::stages::{Draft, Hypothesis, Setting};
 use serde::Serialize;
 
-use crate::cli::forecast::cured::{self, Cured};
+use super::cured::{self, Cured};
 
 /// Drafts of one search that are forecast: the most promising come first.
 const DRAFTS: usize = 3;

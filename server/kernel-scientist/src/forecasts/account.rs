@@ -7,7 +7,7 @@ use crate::cli::figures;
 /// Lines that take less than this share are left out.
 const LEAST_SHARE: f64 = 0.02;
 /// Lines shown at most.
-const MOST_LINES: usize = 12;
+pub const MOST_LINES: usize = 12;
 /// Resources shown at most.
 const MOST_BUSY: usize = 5;
 /// Column of what is said of a line.
@@ -21,13 +21,7 @@ pub fn text(kernel: &KernelForecast, shape: Option<&str>, source: &str) -> Strin
         count => format!(", {count} launches"),
     };
     let mut out = format!("{}  ({shape}{}{launches})\n", kernel.name, kernel.shape());
-    let rows = [
-        ("time", time(kernel)),
-        ("busy", busy(kernel)),
-        ("roofline", roofline(kernel)),
-        ("occupancy", occupancy(kernel)),
-    ];
-    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
+    for (name, value) in summary(kernel) {
         out.push_str(&figures::wrapped(&format!("  {name}: {value}"), 6));
     }
     let lines: Vec<&str> = source.lines().collect();
@@ -39,6 +33,17 @@ pub fn text(kernel: &KernelForecast, shape: Option<&str>, source: &str) -> Strin
         out.push_str(&of_line(line, &lines));
     }
     out
+}
+
+/// What there is to say of a kernel as a whole: the name of each thing, and it.
+pub fn summary(kernel: &KernelForecast) -> Vec<(&'static str, String)> {
+    let rows = [
+        ("time", time(kernel)),
+        ("busy", busy(kernel)),
+        ("roofline", roofline(kernel)),
+        ("occupancy", occupancy(kernel)),
+    ];
+    rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
 fn time(kernel: &KernelForecast) -> String {
@@ -91,7 +96,7 @@ fn of_line(line: &LineForecast, lines: &[&str]) -> String {
 }
 
 /// What there is to say of a line, each on a line of its own.
-fn notes(line: &LineForecast) -> Vec<String> {
+pub fn notes(line: &LineForecast) -> Vec<String> {
     let mut notes: Vec<String> = line.accesses.iter().map(of_access).collect();
     if line.lanes < 0.95 {
         notes.push(format!("{} of a wave's work-items take part", percent(line.lanes)));

@@ -1,0 +1,133 @@
+//! Settings while the server runs: the user's, which the client has, and the project's `kernel-scientist.toml`. Both are
+//! picked up when they change, and a mistake is one message that names it and its place.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lab::benchmark::Benchmark;
+use serde_json::Value;
+
+use super::documents::Role;
+use super::from_proto::Abilities;
+use super::outbox::{Refreshed, Tone};
+use super::session::Session;
+use super::settings::{SECTION, Settings};
+use crate::config::{self, Config};
+
+/// Files that settings, builds and forecasts depend on, as the client is asked to watch them.
+pub const WATCHED: [&str; 4] =
+    ["**/kernel-scientist.toml", "**/*.bench.toml", "**/compile_commands.json", "**/compile_flags.txt"];
+
+impl Session {
+    /// The client has said what it can do, and with which settings it starts.
+    pub fn begin(self: &Arc<Self>, abilities: Abilities, settings: &Value) {
+        self.state().abilities = abilities;
+        self.take_settings(settings);
+    }
+
+    /// The client is ready: it is asked for its settings if it has any, and to watch what is depended on.
+    pub fn is_ready(self: &Arc<Self>) {
+        if self.state().abilities.watches_files {
+            self.outbox.watch(&WATCHED);
+        }
+        self.ask_settings();
+    }
+
+    fn ask_settings(self: &Arc<Self>) {
+        if self.state().abilities.has_settings {
+            let session = Arc::clone(self);
+            self.outbox.settings(move |section| session.take_settings(&section));
+        }
+    }
+
+    /// The client's settings changed. Some clients send them, others want to be asked.
+    pub fn settings_changed(self: &Arc<Self>, sent: &Value) {
+        match sent.get(SECTION) {
+            Some(section) if !section.is_null() => self.take_settings(section),
+            _ => self.ask_settings(),
+        }
+    }
+
+    fn take_settings(self: &Arc<Self>, section: &Value) {
+        let defaults = Settings { device: self.world.device.clone(), ..Settings::default() };
+        let (settings, wrong) = Settings::read(section, defaults);
+        self.world.log.set(settings.log);
+        let (changed, forecasts) = {
+            let mut state = self.state();
+            let changed = *state.settings != settings;
+            let forecasts = settings.forecasts;
+            state.settings = Arc::new(settings);
+            if changed {
+                state.settings_are_new();
+            }
+            if !forecasts {
+                state.forecasting.stop_all();
+            }
+            (changed, forecasts)
+        };
+        if !wrong.is_empty() {
+            self.tell_once(format!("kernel-scientist: {}", wrong.join("; ")));
+        }
+        if changed {
+            self.look_at_files();
+            self.refresh(Refreshed::Hints);
+            self.refresh(Refreshed::Lenses);
+            if forecasts {
+                self.forecast_all();
+            }
+        }
+    }
+
+    /// Files changed on the disk, whoever changed them.
+    pub fn files_changed(self: &Arc<Self>, paths: &[PathBuf]) {
+        let is_ours = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let fixed = [config::FILE_NAME, "compile_commands.json", "compile_flags.txt"];
+            fixed.contains(&name) || name.ends_with(".bench.toml")
+        };
+        if !paths.iter().any(is_ours) {
+            return;
+        }
+        self.state().settings_are_new();
+        self.look_at_files();
+        self.forecast_all();
+    }
+
+    /// Finds out the devices and the benchmark files of the open documents, in the background; what is wrong with settings
+    /// is told.
+    fn look_at_files(self: &Arc<Self>) {
+        let session = Arc::clone(self);
+        self.outbox.runtime().spawn_blocking(move || {
+            let sources: Vec<_> = {
+                let state = session.state();
+                let sources = state.documents.iter().filter(|(_, document)| document.role == Role::Source);
+                sources.map(|(uri, document)| (uri.clone(), document.path.clone())).collect()
+            };
+            for (uri, path) in sources {
+                session.device_of(&path);
+                let is_fed = Benchmark::path_for(&path).is_file();
+                session.state().note_benchmark_file(&uri, is_fed);
+                session.refresh_where_changed(&uri);
+            }
+        });
+    }
+
+    /// The settings file that holds for a source; `None` where it has a mistake, which is told once.
+    pub(super) fn config_of(self: &Arc<Self>, path: &Path) -> Option<Config> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        match Config::load(self.world.config.as_deref(), folder) {
+            Ok(config) => Some(config),
+            Err(error) => {
+                self.tell_once(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Shows a message on settings unless it was shown since they last changed.
+    pub(super) fn tell_once(&self, message: String) {
+        if self.state().is_new(&message) {
+            self.outbox.message(Tone::Warning, message);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Forecasts in the background: after typing stops, one a document, of the newest text only.
+//!
+//! An edit ends what is under way, processes included. While a job takes times on this machine nothing is forecast: the two
+//! would time each other.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lab::benchmark::Benchmark;
+use lab::{Cancel, LabError, Source};
+
+use super::diagnostics::{self, Finding, Severity};
+use super::documents::Role;
+use super::forecasts::{FileForecast, Shown, Wanted};
+use super::guards::in_words;
+use super::session::{Event, Session};
+use crate::devices::{self, CPU};
+
+/// How long the user must have paused.
+const PAUSE: Duration = Duration::from_millis(800);
+
+/// What is under way on a document.
+#[derive(Debug)]
+pub struct UnderWay {
+    cancel: Cancel,
+    /// Of its own kind, so that an end is not taken for that of a later one.
+    number: u64,
+}
+
+/// What was forecast of a document last, and of what.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// The forecast, while there is one.
+    pub shown: Option<Shown>,
+    /// Why the newest text has none; `None` where it has one, or nobody knows yet.
+    pub failure: Option<String>,
+    /// Hash of what the newest attempt was made of.
+    of: Option<u64>,
+}
+
+/// The forecasts of a session, by document.
+#[derive(Debug, Default)]
+pub struct Forecasting {
+    under_way: HashMap<String, UnderWay>,
+    known: HashMap<String, Known>,
+    /// Threads that are in the lab at this moment.
+    working: usize,
+    last: u64,
+}
+
+impl Forecasting {
+    /// What is known of a document.
+    pub fn of(&self, uri: &str) -> Option<&Known> {
+        self.known.get(uri)
+    }
+
+    /// A document was edited: its marks move along, and what is under way is out of date.
+    pub fn edited(&mut self, uri: &str, splices: &[hip_syntax::Splice]) {
+        self.stop(uri);
+        let Some(known) = self.known.get_mut(uri) else { return };
+        let lost = known.shown.as_mut().is_some_and(|shown| splices.iter().any(|splice| shown.carry(splice)));
+        if lost {
+            // Where the edit is undone its marks are to come back.
+            known.of = None;
+        }
+    }
+
+    /// Ends what is under way on a document.
+    fn stop(&mut self, uri: &str) {
+        if let Some(under_way) = self.under_way.remove(uri) {
+            under_way.cancel.cancel();
+        }
+    }
+
+    /// Ends all of it.
+    pub fn stop_all(&mut self) {
+        self.under_way.drain().for_each(|(_, under_way)| under_way.cancel.cancel());
+    }
+
+    /// A document was closed.
+    pub fn forget(&mut self, uri: &str) {
+        self.stop(uri);
+        self.known.remove(uri);
+    }
+
+    /// Files or settings have changed that forecasts depend on: every document's is to be made again.
+    pub fn doubt(&mut self) {
+        self.stop_all();
+        self.known.values_mut().for_each(|known| known.of = None);
+    }
+
+    /// Nothing runs.
+    pub fn is_idle(&self) -> bool {
+        self.working == 0
+    }
+
+    /// `None` where it is under way: an edit would have ended that.
+    fn begin(&mut self, uri: &str) -> Option<(u64, Cancel)> {
+        if self.under_way.contains_key(uri) {
+            return None;
+        }
+        self.last += 1;
+        let cancel = Cancel::new();
+        self.under_way.insert(uri.to_owned(), UnderWay { cancel: cancel.clone(), number: self.last });
+        Some((self.last, cancel))
+    }
+
+    /// Whether it is the one that is under way; then it is so no longer.
+    fn end(&mut self, uri: &str, number: u64) -> bool {
+        let is_it = self.under_way.get(uri).is_some_and(|under_way| under_way.number == number);
+        if is_it {
+            self.under_way.remove(uri);
+        }
+        is_it
+    }
+}
+
+/// What an attempt came to.
+pub struct Made {
+    /// Which attempt.
+    pub number: u64,
+    /// Hash of what it was made of.
+    pub of: u64,
+    /// The forecast, or why there is none.
+    pub forecast: Result<FileForecast, String>,
+}
+
+/// What an attempt is made with.
+struct Attempt {
+    source: Source,
+    wanted: Wanted,
+    of: u64,
+}
+
+impl Session {
+    /// Forecasts a document once the user has paused, unless that was done.
+    pub(super) fn forecast_after_a_pause(self: &Arc<Self>, uri: &str) {
+        let (number, cancel) = {
+            let mut state = self.state();
+            if !state.settings.forecasts || state.is_over {
+                return;
+            }
+            let Some(begun) = state.forecasting.begin(uri) else { return };
+            begun
+        };
+        let (session, uri) = (Arc::clone(self), uri.to_owned());
+        self.outbox.runtime().spawn(async move {
+            tokio::time::sleep(PAUSE).await;
+            // One at a time: a laptop has other things to do.
+            let _turn = session.turns.forecasting.lock().await;
+            let forecasts = Arc::clone(&session);
+            let work = move || {
+                if cancel.is_cancelled() || !forecasts.forecast(&uri, number, &cancel) {
+                    forecasts.state().forecasting.end(&uri, number);
+                }
+            };
+            // It says itself what went wrong.
+            let _ = tokio::task::spawn_blocking(work).await;
+        });
+    }
+
+    /// Forecasts every open document again that needs it.
+    pub(super) fn forecast_all(self: &Arc<Self>) {
+        let uris: Vec<String> = {
+            let state = self.state();
+            let sources = state.documents.iter().filter(|(_, document)| document.role == Role::Source);
+            sources.map(|(uri, _)| uri.clone()).collect()
+        };
+        uris.iter().for_each(|uri| self.forecast_after_a_pause(uri));
+    }
+
+    /// Says whether there is an end to come, as an event.
+    fn forecast(self: &Arc<Self>, uri: &str, number: u64, cancel: &Cancel) -> bool {
+        let Some(attempt) = self.attempt(uri, cancel) else { return false };
+        self.state().forecasting.working += 1;
+        let began = Instant::now();
+        let made = std::panic::catch_unwind(AssertUnwindSafe(|| attempt.wanted.make()));
+        self.state().forecasting.working -= 1;
+        let forecast = match made {
+            Ok(Ok(forecast)) => Ok(forecast),
+            Ok(Err(LabError::Cancelled)) => return false,
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(panic) => Err(format!("a mistake in this program ended it: {}", in_words(&*panic))),
+        };
+        let path = attempt.source.path.display();
+        match &forecast {
+            Ok(_) => tracing::debug!("{path} was forecast in {:.1} s", began.elapsed().as_secs_f64()),
+            Err(why) => tracing::info!("{path} has no forecast: {why}"),
+        }
+        self.apply(Event::Forecast { uri: uri.to_owned(), made: Box::new(Made { number, of: attempt.of, forecast }) });
+        true
+    }
+
+    /// What is to be forecast; `None` where nothing is: half-typed text, text without kernels, or what is known already.
+    fn attempt(self: &Arc<Self>, uri: &str, cancel: &Cancel) -> Option<Attempt> {
+        let (source, analysis, settings) = {
+            let state = self.state();
+            let document = state.documents.get(uri).filter(|document| document.is_read())?;
+            let analysis = Arc::clone(document.analysis()?);
+            if analysis.kernels.is_empty() || !analysis.is_whole() || state.is_measuring() {
+                return None;
+            }
+            (Source::new(document.path.clone(), Arc::clone(&analysis.text)), analysis, Arc::clone(&state.settings))
+        };
+        let device = self.device_of(&source.path)?;
+        let device = if lab::forecast::is_device(&device) { device } else { devices::DEFAULT.to_owned() };
+        let of = hash(&source, &device);
+        if self.state().forecasting.known.get(uri).is_some_and(|known| known.of == Some(of)) {
+            return None;
+        }
+        let wanted = Wanted {
+            source: source.clone(),
+            analysis,
+            device,
+            cache: self.world.cache.clone(),
+            timeout: Duration::from_secs_f64(settings.timeout_seconds),
+            memory_bytes: settings.memory_mib << 20,
+            cancel: cancel.clone(),
+        };
+        Some(Attempt { source, wanted, of })
+    }
+
+    pub(super) fn was_forecast(self: &Arc<Self>, uri: &str, made: Made) {
+        let builds = made.forecast.is_ok();
+        {
+            let mut state = self.state();
+            // An edit since, or a newer attempt, has ended this one.
+            if !state.forecasting.end(uri, made.number) || state.documents.get(uri).is_none() {
+                return;
+            }
+            let known = state.forecasting.known.entry(uri.to_owned()).or_default();
+            known.of = Some(made.of);
+            match made.forecast {
+                Ok(forecast) => {
+                    known.shown = Some(Shown::new(forecast));
+                    known.failure = None;
+                }
+                Err(why) => known.failure = Some(why),
+            }
+        }
+        if builds {
+            self.builds_again(uri);
+        }
+        self.refresh_where_changed(uri);
+    }
+
+    /// The text builds: what a job said to the contrary is out of date.
+    fn builds_again(&self, uri: &str) {
+        let is_old = |finding: &Finding| finding.code == diagnostics::BUILD && finding.severity == Severity::Error;
+        let left = {
+            let state = self.state();
+            let found = state.found.get(uri).filter(|found| found.iter().any(is_old));
+            found.map(|found| found.iter().filter(|finding| !is_old(finding)).cloned().collect())
+        };
+        if let Some(left) = left {
+            self.publish(uri, left);
+        }
+    }
+
+    /// Finds out the device of a file, unless that is known.
+    pub(super) fn find_device(self: &Arc<Self>, path: &Path) {
+        if !self.state().devices.contains_key(path) {
+            self.device_of(path);
+        }
+    }
+
+    /// The lab's name of the device for a file, by the user's settings and the file's; `None` where there is none. What is
+    /// wrong with them is told once.
+    pub(super) fn device_of(self: &Arc<Self>, path: &Path) -> Option<String> {
+        let config = self.config_of(path)?;
+        let wanted = self.state().settings.device.clone();
+        match devices::find(&config, &wanted) {
+            Ok(device) => {
+                self.state().devices.insert(path.to_path_buf(), device.clone());
+                Some(device)
+            }
+            Err(error) => {
+                self.tell_once(format!("kernelScientist.device: {error}"));
+                None
+            }
+        }
+    }
+}
+
+/// Of all that a forecast is made of, as far as it is in files that an editor shows.
+fn hash(source: &Source, device: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let benchmark: PathBuf = Benchmark::path_for(&source.path);
+    (&source.text, device, std::fs::read(benchmark).ok()).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl super::session::State {
+    /// Whether a job takes times on this machine.
+    pub fn is_measuring(&self) -> bool {
+        let is_cpu = |uri: &str| {
+            let path = self.documents.get(uri).map(|document| &document.path);
+            let device =
+                path.and_then(|path| self.devices.get(path)).map_or(self.settings.device.as_str(), |name| name);
+            device == CPU
+        };
+        self.jobs.targets().any(is_cpu)
+    }
+}

@@ -1,0 +1,643 @@
+// What client and server say to each other beyond the Language Server Protocol.
+// Written from server/kernel-scientist/src/lsp/protocol.rs by its tests; changes go there.
+
+/** Methods, by what they are for. */
+export const Methods = {
+  population: "kernelScientist/population",
+  runs: "kernelScientist/runs",
+  runEvent: "kernelScientist/runEvent",
+  model: "kernelScientist/model",
+  modelPart: "kernelScientist/modelPart",
+} as const;
+
+/** Commands of the server, for `workspace/executeCommand`. */
+export const Commands = {
+  time: "kernelScientist.time",
+  suggest: "kernelScientist.suggest",
+  evolve: "kernelScientist.evolve",
+  resume: "kernelScientist.resume",
+  test: "kernelScientist.test",
+  check: "kernelScientist.check",
+  createBenchmark: "kernelScientist.createBenchmark",
+  apply: "kernelScientist.apply",
+  showDiff: "kernelScientist.showDiff",
+  showJob: "kernelScientist.showJob",
+  stop: "kernelScientist.stop",
+  tryModel: "kernelScientist.tryModel",
+} as const;
+
+/** What a forecast rests on; kept and shown with each. */
+export interface Basis {
+  /** The device, as on the command line: `mi300x`. */
+  device: string;
+  /** Version of the model: that of its crate. */
+  model: string;
+  /** For a comparison: how often forecasts this far apart were in the right order. */
+  odds?: Odds | null;
+  /** Whether that is the device itself. */
+  of_this_device: boolean;
+  /** Version of the device's table: a hash of its text. */
+  table: string;
+  /** The device, as shown: `MI300X`. */
+  title: string;
+  /** The card that forecasts were compared with. */
+  validated_on: string;
+}
+
+/** What a run may use up, over all its resumptions. */
+export interface Budget {
+  /** Generations at most. */
+  generations: number;
+  /** Tokens to and from a provider at most. */
+  tokens: number | null;
+  /** Money for a provider at most, in US dollars. */
+  usd: number | null;
+  /** Time at work at most, the confirmation of the winner included; in JSON in seconds. */
+  wall_s: number | null;
+}
+
+/** How well predicted gains agree with measured ones. */
+export interface Calibration {
+  /** Those whose measured gain lay above the range. */
+  above: number;
+  /** Those whose measured gain lay below the range: promised too much. */
+  below: number;
+  /** Experiments that failed and so could not be held against anything. */
+  failed: number;
+  /** Mean distance of the measured gain from the nearest end of the range, in percentage points; 0 inside. */
+  mean_miss_percent: number;
+  /** Predictions that could be held against a measurement. */
+  measured: number;
+  /** Those whose measured gain lay inside the predicted range. */
+  within: number;
+}
+
+/** What a plan was chosen for. */
+export type ChoiceRule = "most_innovative" | "highest_maximum" | "highest_minimum";
+
+/** Fields of `initializationOptions` that say what a client can do; all others are settings. */
+export interface ClientAbilities {
+  /** It answers `kernelScientist/model`. */
+  editorModels: boolean;
+}
+
+/** An experiment that made no version. */
+export interface DeadEnd {
+  /** The version that it began with. */
+  base: number;
+  /** The generation. */
+  generation: number;
+  /** The hypothesis, in one line. */
+  hypothesis: string;
+  /** Why it came to nothing. */
+  reason: string;
+}
+
+/** A message of the compiler, in the user's own file and lines. */
+export interface Diagnostic {
+  /** Column, from 1; 0 where the compiler named none. */
+  column: number;
+  /** File the message is about. */
+  file: string;
+  /** Line, from 1; 0 where the compiler named none. */
+  line: number;
+  /** The compiler's words. */
+  message: string;
+  /** What the compiler adds at other places of the user's files: where something is declared, who asked for it. */
+  notes?: Note[];
+  /** `error`, `fatal error` or `warning`. */
+  severity: string;
+}
+
+export interface Duration {
+  nanos: number;
+  secs: number;
+}
+
+/** How a run ended. */
+export type EndState = "completed" | "cancelled" | "paused" | "failed";
+
+/**
+ * An event of a run, `{"event":"started",...}` in JSON. Times are in seconds (`_s`) or nanoseconds (`_ns`).
+ *
+ * Each is sent after what it tells is in the notebook. The first is `started`, unless the run could not begin; the last is `finished`, exactly once,
+ * whatever ended the run. A run that is resumed does not repeat the events of what it finds recorded.
+ */
+export type Event = {
+  /** What it may use up. */
+  budget: Budget;
+  /** The device. */
+  device: string;
+  event: "started";
+  /** The user's file. */
+  file: string;
+  /** The one kernel to work on, if the user named one. */
+  kernel: string | null;
+  /** What stands behind the stages; `catalog` is rule-based. */
+  provider: string;
+  /** Whether it goes on from an earlier sitting. */
+  resumed: boolean;
+  /** Its number. */
+  run: RunId;
+  /** Seed of the run. */
+  seed: number;
+} | {
+  /** What, such as `building 3 drafts`. */
+  doing: string;
+  event: "working";
+  /** Generation, from 1; 0 before the first and after the last. */
+  generation: number;
+} | {
+  /** Speed against the original, over all steps since; not yet confirmed. */
+  against_original: SpeedRatio | null;
+  /** Speed against its parent. */
+  against_parent: SpeedRatio | null;
+  /** Its number; 0 is the original. */
+  candidate: number;
+  event: "candidate";
+  /** Why it has no time. */
+  failure: Failure | null;
+  /** Generation it was made in. */
+  generation: number;
+  /** The version it was made from. */
+  parent: number | null;
+  /** The second parent. */
+  reference: number | null;
+  /** Keys of the hypotheses applied since the original, oldest first. */
+  steps: string[];
+  /** What was tried and what came of it. */
+  summary: string;
+  /** Median time of each shape that stages may see. */
+  times: ShapeTime[];
+  /** Verdict against its parent. */
+  verdict: Verdict | null;
+} | {
+  /** Fastest version so far; 0 is the original. */
+  best: number;
+  /** Upper end of that speed's interval. */
+  best_high: number;
+  /** Lower end of that speed's interval. */
+  best_low: number;
+  /** Its speed against the original, not yet confirmed. */
+  best_ratio: number;
+  /** Time until the end, if the coming generations take as long as those before; absent in the first. */
+  estimate_s: number | null;
+  event: "generation";
+  /** Its number, from 1. */
+  generation: number;
+  /** Generations the budget allows. */
+  of: number;
+  /** Time that the budget leaves; absent without a limit. */
+  remaining_s: number | null;
+  /** Time at work so far, over all sittings. */
+  spent_s: number;
+  /** Tokens spent so far. */
+  spent_tokens: number;
+  /** Money spent so far, in US dollars. */
+  spent_usd: number;
+} | {
+  /** What the experiments start from. */
+  base: number;
+  event: "selected";
+  /** Generation. */
+  generation: number;
+  /** Why. */
+  reason: string;
+  /** The second parent. */
+  reference: number;
+} | {
+  /** Directions considered. */
+  avenues: string[];
+  /** What the experiments start from: another version than selected where nothing was left to try on that. */
+  base: number;
+  event: "designed";
+  /** Generation. */
+  generation: number;
+  /** Plans worked out. */
+  plans: PlannedExperiment[];
+  /** Why the designer's answer could not be used, if it could not. */
+  problem: string | null;
+} | ({
+  outcome: "measured";
+  /** Speed against its base; against the original for the kinds `direct` and `confirmation`. */
+  speed: SpeedRatio;
+  /** What the interval says. */
+  verdict: Verdict;
+} | {
+  /** What it rests on. */
+  forecast: Basis;
+  outcome: "forecast";
+  /** As for `measured`, of forecast times. */
+  speed: SpeedRatio;
+  /** Whether the forecasts are far enough apart. */
+  verdict: Verdict;
+} | {
+  /** How. */
+  failure: Failure;
+  outcome: "failed";
+} | {
+  /** What it equals, such as `candidate 3`. In JSON `duplicate_of`: `of` is the number of drafts. */
+  duplicate_of: string;
+  outcome: "duplicate";
+} | {
+  outcome: "not_written";
+  /** Why. */
+  reason: string;
+}) & {
+  /** Which draft of the plan, from 1. */
+  draft: number;
+  event: "experiment";
+  /** Generation; 0 after the last. */
+  generation: number;
+  /** The hypothesis' key. */
+  key: string;
+  /** What it was made for. */
+  kind: ExperimentKind;
+  /** How many drafts the plan has. */
+  of: number;
+  /** What was done, and what could not be done, in the writer's words. */
+  report: string;
+  /** For a search over constants: the values of this draft. */
+  settings?: Setting[];
+  /** The hypothesis in one line. */
+  title: string;
+  /** How long it took. */
+  took_s: number;
+} | {
+  /** The family of the hypothesis. */
+  about: string;
+  /** How well this run's predictions agree with its measurements so far. */
+  calibration: Calibration;
+  event: "finding";
+  /** What was forecast, in percent of speed, on a device that is forecast for. */
+  forecast_percent?: number | null;
+  /** Generation. */
+  generation: number;
+  /** What was measured, in percent of speed; absent when it failed, or was forecast. */
+  measured_percent: number | null;
+  /** The prediction, in percent of speed. */
+  predicted: GainRange;
+  /** In words; for a search over constants with each value that was tried. */
+  text: string;
+  /** For a search over constants: each value that was tried, in the order of the drafts. */
+  tried?: Tried[];
+} | {
+  /** The finalist. */
+  candidate: number;
+  /** Whether it was faster again: then it is the winner. */
+  confirmed: boolean;
+  event: "confirmed";
+  /** Why it has no time. */
+  failure: Failure | null;
+  /** What the speed rests on where it is a forecast; absent where it was measured. */
+  forecast?: Basis | null;
+  /** Each shape. */
+  shapes: ShapeSpeed[];
+  /** Its speed against the original in this very measurement; absent when it failed. */
+  speed: SpeedRatio | null;
+  /** The verdict; absent when it failed. */
+  verdict: Verdict | null;
+} | {
+  event: "paused";
+  /** What is missing, and how to get it. */
+  message: string;
+} | Finished & {
+  event: "finished";
+};
+
+/** What an experiment was made for. */
+export type ExperimentKind = "search" | "full" | "direct" | "confirmation";
+
+/** Why code under test has no time. Every variant ends the run with exit status 1 at the command line. */
+export type Failure = {
+  /** The compiler's messages, errors first. */
+  diagnostics: Diagnostic[];
+  kind: "does_not_compile";
+} | {
+  /** Which output, which element, got and expected; or the failed self-check's last lines. */
+  detail: string;
+  kind: "wrong";
+} | {
+  /** Signal and what is known of the place. */
+  detail: string;
+  kind: "crashed";
+} | {
+  kind: "timed_out";
+  /** The limit that was in force. */
+  limit: Duration;
+} | {
+  /** What it tried. */
+  detail: string;
+  kind: "refused";
+};
+
+/** The end of a run. */
+export interface Finished {
+  /** The winner's number in the population; 0, the original, when nothing is confirmed. */
+  best: number;
+  /** How well the run's predictions agree with its measurements. */
+  calibration: Calibration;
+  /** Versions in the population, the original not counted. */
+  candidates: number;
+  /** Whether `best` is a confirmed improvement. */
+  confirmed: boolean;
+  /** Drafts refused because they say the same as something tried before. */
+  duplicates: number;
+  /** Plans that were put to the test. */
+  experiments: number;
+  /** Plans whose code failed or could not be written. */
+  failed: number;
+  /** What `speedup` rests on where it is a forecast; absent where it was measured. */
+  forecast?: Basis | null;
+  /** Generations completed. */
+  generations: number;
+  /** Why it ended and what that means, in sentences. Names the shapes on which the winner is slower. */
+  reason: string;
+  /** The run; absent when it could not even be recorded. */
+  run: RunId | null;
+  /** Each shape of the confirmation. */
+  shapes: ShapeSpeed[];
+  /**
+   * Speed of `best` against the original as its confirmation measured it, never as the selection did: a winner is
+   * picked for its luck too. 1 when nothing is confirmed, since `best` is then the original itself.
+   */
+  speedup: number;
+  /** Upper end of the 99% interval of `speedup`. */
+  speedup_high: number;
+  /** Lower end of the 99% interval of `speedup`. */
+  speedup_low: number;
+  /** Time at work, over all sittings. */
+  spent_s: number;
+  /** Tokens spent. */
+  spent_tokens: number;
+  /** Money spent, in US dollars. */
+  spent_usd: number;
+  /** How it ended. */
+  state: EndState;
+}
+
+/** Expected uplift in percent of speed: 20 means 1.2x. May be negative at the low end. */
+export interface GainRange {
+  /** High end. */
+  max_percent: number;
+  /** Low end. */
+  min_percent: number;
+}
+
+/** One version. */
+export interface Member {
+  /** What the speed rests on where it is a forecast; absent where it was measured. */
+  forecast?: Basis | null;
+  /** The generation that it was made in; 0 for the original. */
+  generation: number;
+  /** The hypothesis behind the last step, in one line. */
+  hypothesis: string | null;
+  /** Its number. */
+  number: number;
+  /** The version that it was made from; absent for the original. */
+  parent: number | null;
+  /** Expected gain in percent of speed. */
+  predicted: GainRange | null;
+  /** The second parent. */
+  reference: number | null;
+  /** Speed against its parent. */
+  speed: SpeedRatio | null;
+  /** Keys of the hypotheses from the original to here, oldest first. */
+  steps: string[];
+  /** What was tried and what came of it. */
+  summary: string;
+  /** The median of each shape that stages may see. */
+  times: ShapeTime[];
+  /** What that says. */
+  verdict: Verdict | null;
+}
+
+/** The answer of `kernelScientist/model`. */
+export interface ModelAnswer {
+  /** Identifier of the model that answered. */
+  model: string;
+  /** All of its text. */
+  text: string;
+  /** What it called the tool with, where one was asked for. */
+  toolInput?: unknown;
+}
+
+/** Why an editor's model does not answer: the field `data` of the error. */
+export interface ModelFailure {
+  /** Which kind. */
+  kind: ModelFailureKind;
+}
+
+/** Which kind of failure, in the words of VS Code's `LanguageModelError`. */
+export type ModelFailureKind = "NoPermissions" | "Blocked" | "NotFound" | "Other";
+
+/** A message of a conversation. */
+export interface ModelMessage {
+  /** Who says it. */
+  role: ModelRole;
+  /** What. */
+  text: string;
+}
+
+/** Parameters of `kernelScientist/model`. */
+export interface ModelParams {
+  /** A user's action led to this request, so that a question for consent may be asked. */
+  isOfUser: boolean;
+  /** Why it is asked, in words that the editor can show beside its question for consent. */
+  justification: string;
+  /** The conversation, oldest first. Editors know no system role: instructions are the first message of the user. */
+  messages: ModelMessage[];
+  /** The model that is wished for, by its identifier or family; absent for the editor's choice. */
+  model?: string | null;
+  /** Names this answer in `kernelScientist/modelPart`. */
+  token: string;
+  /** Where an answer must fit a schema: the one tool that the model is required to call. */
+  tool?: ModelTool | null;
+}
+
+/** Parameters of `kernelScientist/modelPart`. */
+export interface ModelPart {
+  /** Text that is to be put behind the parts before. */
+  text: string;
+  /** The answer that it is a part of. */
+  token: string;
+}
+
+/** Who says something. */
+export type ModelRole = "user" | "assistant";
+
+/** A tool whose input is the answer. */
+export interface ModelTool {
+  /** What it does, for the model. */
+  description: string;
+  /** JSON schema of its input. */
+  inputSchema: unknown;
+  /** Its name. */
+  name: string;
+}
+
+/** A remark of the compiler on one of its messages. */
+export interface Note {
+  /** Column, from 1, in bytes; 0 where the compiler named none. */
+  column: number;
+  /** File the remark is about. */
+  file: string;
+  /** Line, from 1. */
+  line: number;
+  /** The compiler's words. */
+  message: string;
+}
+
+/** The odds that two forecasts are in the right order. */
+export interface Odds {
+  /** Lower bound of that share, 90% one-sided. */
+  low: number;
+  /** Pairs that this is taken from. */
+  pairs: number;
+  /** Pairs in the right order. */
+  right: number;
+  /** Share of the pairs this far apart that were in the right order, by Laplace's rule. */
+  share: number;
+}
+
+/** A plan of a design. */
+export interface PlannedExperiment {
+  /** What it was chosen for; absent when it was not. */
+  chosen: ChoiceRule | null;
+  /** Expected gain in percent of speed. */
+  gain: GainRange;
+  /** How unusual it is, 0 to 100. */
+  innovation: number;
+  /** The kernel it is about. */
+  kernel: string;
+  /** The hypothesis' key. */
+  key: string;
+  /** In one line. */
+  title: string;
+}
+
+/** A run and its population; the answer of `kernelScientist/population`, which is `null` for a file without runs. */
+export interface Population {
+  /** Experiments that made no member, in order. */
+  dead_ends: DeadEnd[];
+  /** The device. */
+  device: string;
+  /** The file. */
+  file: string;
+  /** The kernel that it is about; absent for all of the file. */
+  kernel: string | null;
+  /** The versions, in order of their numbers; 0 is the original. */
+  members: Member[];
+  /** Who thought hypotheses up; `catalog` is rule-based. */
+  provider: string;
+  /** The run's number in the notebook. */
+  run: number;
+  /** Seconds at work. */
+  spent_s: number;
+  /** Dollars. */
+  spent_usd: number;
+  /** How it stands. */
+  state: RunState;
+}
+
+/** Parameters of `kernelScientist/population`. */
+export interface PopulationParams {
+  /** Number of the run; without it the newest one of the document's file. */
+  run?: number | null;
+  /** The document. */
+  uri: string;
+}
+
+/** A run in few words: an element of the answer of `kernelScientist/runs`, the newest first. */
+export interface Run {
+  /** When it began: milliseconds since 1970, UTC. */
+  at_ms: number;
+  /** The device. */
+  device: string;
+  /** The kernel that it is about; absent for all of the file. */
+  kernel: string | null;
+  /** Who thought hypotheses up; `catalog` is rule-based. */
+  provider: string;
+  /** Its number in the notebook. */
+  run: number;
+  /** How it stands. */
+  state: RunState;
+}
+
+/** Parameters of `kernelScientist/runEvent`. */
+export interface RunEvent {
+  /** What happened, as a line of `evolve --json`. */
+  event: Event;
+  /** Number of the job in this session. */
+  job: number;
+  /** The kernel; absent for all of the file. */
+  kernel: string | null;
+  /** The document. */
+  uri: string;
+}
+
+/** Number of a run, unique in its notebook. */
+export type RunId = number;
+
+/** How a run stands. */
+export type RunState = "open" | "paused" | "cancelled" | "failed" | "finished";
+
+/** Parameters of `kernelScientist/runs`. */
+export interface RunsParams {
+  /** The document. */
+  uri: string;
+}
+
+/** A constant with a value: a tile size, items for each thread, rounds unrolled. */
+export interface Setting {
+  /** Name of the constant, or what it says (`items along y`). */
+  name: string;
+  /** Its value. */
+  value: number;
+}
+
+/** A speed at one shape. */
+export interface ShapeSpeed {
+  /** Whether no stage ever saw it. */
+  held_out: boolean;
+  /** The problem size. */
+  shape: string;
+  /** Speed against the original. */
+  speed: SpeedRatio;
+  /** Verdict for this shape alone. */
+  verdict: Verdict;
+}
+
+/** A median time. */
+export interface ShapeTime {
+  /** The median. */
+  median_ns: number;
+  /** The problem size. */
+  shape: string;
+}
+
+/** Speed of the candidate relative to its baseline: baseline time / candidate time, above 1 is faster. */
+export interface SpeedRatio {
+  /** Upper end of the 99% confidence interval. */
+  high: number;
+  /** Lower end of the 99% confidence interval. */
+  low: number;
+  /** Point estimate. */
+  ratio: number;
+}
+
+/** Values of a search and what came of them. */
+export interface Tried {
+  /** Why it has no speed. */
+  reason?: string | null;
+  /** The values of one draft. */
+  settings: Setting[];
+  /**
+   * Speed against the base as last measured; a brief measurement for values that did not come far. Absent where the
+   * draft failed or says the same as another.
+   */
+  speed?: SpeedRatio | null;
+}
+
+/** The outcome of comparing a candidate with its baseline. */
+export type Verdict = "faster" | "slower" | "same" | "inconclusive";
