@@ -41,7 +41,7 @@ const NOTHING: GainRange = GainRange { min_percent: -2.0, max_percent: 1.0 };
 pub fn cured_by(name: &str) -> Option<Symptom> {
     match name {
         "lds-padding" | "lds-swizzle" => Some(Symptom::BankConflicts),
-        "swap-axes" => Some(Symptom::ScatteredAccesses),
+        "swap-axes" | "lds-transpose" => Some(Symptom::ScatteredAccesses),
         "private-histogram" | "wave-atomics" => Some(Symptom::Contention),
         _ => None,
     }

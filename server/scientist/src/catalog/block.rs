@@ -97,6 +97,18 @@ pub(crate) fn blocks_of(code: &Code, kernel: &Kernel<'_>) -> Result<Vec<[i64; 3]
         .ok_or_else(unknown)
 }
 
+/// The extent of a kernel's blocks, which must be squares of one size.
+///
+/// # Errors
+/// Ruled out where they are not, or where [`blocks_of`] does not know them.
+pub(crate) fn square_of(code: &Code, kernel: &Kernel<'_>) -> Result<i64, Refusal> {
+    let blocks = blocks_of(code, kernel)?;
+    let side = blocks.first().map_or(0, |block| block[0]);
+    let is_square = blocks.iter().all(|block| *block == [side, side, 1]) && (4..=32).contains(&side);
+    require(is_square, "its blocks are not squares of one size")?;
+    Ok(side)
+}
+
 /// The value of an expression in a kernel, where all of its launches give it the same.
 pub(crate) fn value_everywhere(code: &Code, kernel: &Kernel<'_>, node: Node<'_>) -> Option<i64> {
     let launches = code.launches_of(kernel.name);

@@ -9,6 +9,7 @@ mod launch_bounds;
 mod lds_padding;
 mod lds_swizzle;
 mod lds_tiling;
+mod lds_transpose;
 mod nontemporal_stores;
 mod private_histogram;
 mod reciprocal;
@@ -44,6 +45,7 @@ files![
     "lds-padding",
     "lds-swizzle",
     "lds-tiling",
+    "lds-transpose",
     "nontemporal-stores",
     "private-histogram",
     "reciprocal",
@@ -85,6 +87,7 @@ pub(super) fn named(name: &str) -> Option<Rewrite> {
         // The searches that it joins are found by others.
         "joint" => |_| Err(Refusal::NotHere),
         "lds-tiling" => lds_tiling::rewrite,
+        "lds-transpose" => lds_transpose::rewrite,
         "wave-atomics" => wave_atomics::rewrite,
         "nontemporal-stores" => nontemporal_stores::rewrite,
         "lds-swizzle" => lds_swizzle::rewrite,

@@ -52,6 +52,16 @@ impl<'c> Spread<'c> {
         })
     }
 
+    /// Whether work-items that are neighbours in the seed reach neighbouring elements by a `subscript_expression`: what
+    /// depends on it is added to the index and multiplied with nothing.
+    pub(crate) fn adjoins(&self, code: &Code, access: Node<'_>) -> bool {
+        let Some(index) = access.child_by_field_name("indices") else { return false };
+        let is_number = |part: &Node<'_>| ["identifier", "field_expression"].contains(&part.kind());
+        let parts = everything(index).into_iter().filter(|part| is_number(part) && self.reaches(code, *part));
+        let all: Vec<Node<'_>> = parts.collect();
+        !all.is_empty() && all.into_iter().all(|part| !is_scaled(code, part, index))
+    }
+
     /// Whether a variable depends on a seed.
     pub(crate) fn holds(&self, name: &str) -> bool {
         self.names.contains(name)
@@ -80,4 +90,16 @@ impl<'c> Spread<'c> {
     fn is_seed(&self, text: &str) -> bool {
         self.seeds.iter().any(|seed| seed == text)
     }
+}
+
+fn is_scaled(code: &Code, part: Node<'_>, index: Node<'_>) -> bool {
+    let mut outer = part.parent();
+    while let Some(node) = outer.filter(|node| inside(*node, index)) {
+        let operator = node.child_by_field_name("operator").map(|operator| code.of(operator));
+        if operator.is_some_and(|operator| ["*", "/", "%", "<<", ">>"].contains(&operator)) {
+            return true;
+        }
+        outer = node.parent();
+    }
+    false
 }

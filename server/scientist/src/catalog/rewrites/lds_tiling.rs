@@ -6,7 +6,7 @@
 use hip_syntax::Edit;
 use tree_sitter::Node;
 
-use crate::catalog::block::blocks_of;
+use crate::catalog::block::square_of;
 use crate::catalog::code::{Code, Kernel, named_children, of_kind, statements};
 use crate::catalog::constant;
 use crate::catalog::edit::{moved, replace, within};
@@ -59,7 +59,7 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     let (Some(row), Some(column)) = (row, column) else { return Err(Refusal::NotHere) };
     let product = Product::read(code, kernel, row, column).ok_or(Refusal::NotHere)?;
     product.check(code, kernel, [row, column])?;
-    let side = side(code, kernel)?;
+    let side = square_of(code, kernel)?;
     let bytes = side * side * (element_bytes(product.row.element) + element_bytes(product.column.element));
     require(bytes <= LDS_BYTES, "its tiles would not fit LDS")?;
     let (a, b) = (tile_name(product.row.array), tile_name(product.column.array));
@@ -93,15 +93,6 @@ fn numbered<'c>(code: &'c Code, kernel: &Kernel<'c>, axis: &str) -> Option<&'c s
     let locals = code.locals(kernel.body).into_iter();
     let mut found = locals.filter(|local| local.value.is_some_and(is_it)).map(|local| local.name);
     found.next().filter(|_| found.next().is_none())
-}
-
-/// The extent of the blocks, which must be square.
-fn side(code: &Code, kernel: &Kernel<'_>) -> Result<i64, Refusal> {
-    let blocks = blocks_of(code, kernel)?;
-    let side = blocks.first().map_or(0, |block| block[0]);
-    let is_square = blocks.iter().all(|block| *block == [side, side, 1]) && (4..=32).contains(&side);
-    require(is_square, "its blocks are not squares of one size")?;
-    Ok(side)
 }
 
 impl<'c> Product<'c> {

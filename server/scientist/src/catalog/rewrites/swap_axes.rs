@@ -6,7 +6,7 @@ use hip_syntax::Edit;
 use tree_sitter::Node;
 
 use crate::catalog::block::Extents;
-use crate::catalog::code::{Code, Kernel, Launch, everything, inside, named_children, of_kind};
+use crate::catalog::code::{Code, Kernel, Launch, named_children, of_kind};
 use crate::catalog::edit::replace;
 use crate::catalog::numbering;
 use crate::catalog::place::{Change, Offer, Place, Refusal, Ruling, require};
@@ -51,33 +51,14 @@ fn swapped(code: &Code, node: Node<'_>) -> Option<Edit> {
     NUMBERS.contains(&code.of(of)).then(|| replace(field, other))
 }
 
-/// Number of accesses to global memory in which neighbours along an axis reach neighbouring elements: the thread's number
-/// is added to the index and multiplied with nothing.
+/// Number of accesses to global memory in which neighbours along an axis reach neighbouring elements.
 fn contiguous(code: &Code, kernel: &Kernel<'_>, seed: &str) -> usize {
     let spread = Spread::of(code, kernel, &[seed], &[]);
     let params = code.params(kernel);
     let is_global =
         |node: &Node<'_>| params.iter().any(|p| p.is_pointer && code.base(*node).is_some_and(|base| base == p.name));
-    let plain = |node: &Node<'_>| {
-        let Some(index) = node.child_by_field_name("indices") else { return false };
-        let is_number = |part: &Node<'_>| ["identifier", "field_expression"].contains(&part.kind());
-        let parts = everything(index).into_iter().filter(|part| is_number(part) && spread.reaches(code, *part));
-        let all: Vec<Node<'_>> = parts.collect();
-        !all.is_empty() && all.into_iter().all(|part| !is_scaled(code, part, index))
-    };
-    of_kind(kernel.body, "subscript_expression").iter().filter(|node| is_global(node) && plain(node)).count()
-}
-
-fn is_scaled(code: &Code, part: Node<'_>, index: Node<'_>) -> bool {
-    let mut outer = part.parent();
-    while let Some(node) = outer.filter(|node| inside(*node, index)) {
-        let operator = node.child_by_field_name("operator").map(|operator| code.of(operator));
-        if operator.is_some_and(|operator| ["*", "/", "%", "<<", ">>"].contains(&operator)) {
-            return true;
-        }
-        outer = node.parent();
-    }
-    false
+    let accesses = of_kind(kernel.body, "subscript_expression");
+    accesses.into_iter().filter(|node| is_global(node) && spread.adjoins(code, *node)).count()
 }
 
 /// The launch with x and y of grid and block exchanged.

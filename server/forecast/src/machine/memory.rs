@@ -1,0 +1,338 @@
+//! An access on its way: shared memory, the caches, the memory, atomics.
+
+use super::lines::own_scratch;
+use super::unit::Unit;
+use crate::sites::{Motion, SiteKind};
+use crate::waves::{Access, Space};
+
+impl Unit<'_> {
+    /// An access that was issued at `time`; returns when its value is there.
+    pub(super) fn access(
+        &mut self,
+        wave: usize,
+        site: u32,
+        place: u32,
+        kind: SiteKind,
+        (returns, float, sums, scalar): (bool, bool, bool, bool),
+        time: f64,
+    ) -> f64 {
+        let replay = self.replay;
+        let work = &replay.works[self.blocks[self.waves[wave].block].work];
+        let Some(&access) = work.accesses.get(place as usize) else { return time };
+        if access.lanes == 0 {
+            return time;
+        }
+        match access.space {
+            Space::Shared => self.shared(wave, access, kind, float, time),
+            Space::Global | Space::Constant if scalar && access.sectors <= 1 => {
+                self.scalar_load(wave, site, access, time)
+            }
+            Space::Constant => {
+                let constant = &replay.device.l1;
+                let cycles = f64::from(access.passes.saturating_sub(1)) * *constant.constant_cycles;
+                let begin = self.l1.take(time, cycles);
+                begin + cycles + *constant.constant_latency
+            }
+            Space::Global | Space::Scratch => match kind {
+                SiteKind::Load => self.load(wave, site, access, time),
+                SiteKind::Store => self.store(wave, access, time),
+                SiteKind::Atomic => self.atomic(wave, site, access, (returns, float, sums), time),
+            },
+        }
+    }
+
+    /// A load of one place for the whole wave, by the scalar cache.
+    pub(super) fn scalar_load(&mut self, wave: usize, site: u32, access: Access, time: f64) -> f64 {
+        let replay = self.replay;
+        let latency = *replay.device.l1.constant_latency;
+        let resident = &self.blocks[self.waves[wave].block];
+        let work = &replay.works[resident.work];
+        let Some(&sector) = work.sectors.get(access.first as usize).filter(|_| access.sectors > 0) else {
+            return time + latency;
+        };
+        let line_shift = replay.movement.geometry.line_shift;
+        let sector = replay.movement.sector(site, sector, resident.number, resident.deltas[site as usize]);
+        let asked = &mut self.outcome.site_l1[site as usize];
+        asked.0 += 1.0;
+        if let Some(arrives) = self.scalar_cache.look(sector, line_shift) {
+            asked.1 += 1.0;
+            return arrives.max(time + latency);
+        }
+        let traffic = replay.traffic.sites[site as usize];
+        let requests = traffic.requests.max(1.0);
+        let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
+        let arrival = self.beyond(1.0, 1.0, (past_l2, past_all, traffic.late / requests), site, time);
+        self.scalar_cache.arrive(sector, line_shift, arrival);
+        arrival
+    }
+
+    pub(super) fn shared(&mut self, wave: usize, access: Access, kind: SiteKind, float: bool, time: f64) -> f64 {
+        let device = self.replay.device;
+        let lds = &device.lds;
+        let (ideal, passes) = (f64::from(access.ideal), f64::from(access.passes));
+        let (cycles, latency) = if kind == SiteKind::Atomic {
+            let (first, same) = if float {
+                (*lds.atomic_float_cycles, *lds.atomic_float_same_cycles)
+            } else {
+                (*lds.atomic_cycles, *lds.atomic_same_cycles)
+            };
+            (first * ideal + same * (passes - ideal), *lds.atomic_latency)
+        } else {
+            (*lds.cycles * ideal + *lds.conflict_cycles * (passes - ideal), *lds.latency)
+        };
+        let more = if kind == SiteKind::Store { lds.store_cycles.as_ref().map_or(0.0, |cycles| **cycles) } else { 0.0 };
+        let cycles = cycles + more;
+        if let Some(bytes) = &lds.pair_bytes_per_cycle {
+            // Conflicts keep the banks, not the way of the data.
+            let of_banks = f64::from(*lds.banks as u32 * 4);
+            let port = (*lds.cycles * ideal + more) * of_banks / **bytes;
+            let pair = self.waves[wave].partition * 2 / self.partitions.len();
+            let begin = self.ports[pair % 2].take(time, port);
+            let begin = self.lds.take(begin, cycles);
+            let least = f64::from(device.wave) * 4.0 / **bytes;
+            return begin + latency + port.max(cycles) - least.min(port);
+        }
+        let pipe = if device.l1.one_pipe_with_lds { &mut self.l1 } else { &mut self.lds };
+        let begin = pipe.take(time, cycles);
+        if device.l1.one_pipe_with_lds {
+            self.lds.busy += cycles;
+        }
+        begin + latency + cycles - *lds.cycles
+    }
+
+    pub(super) fn load(&mut self, wave: usize, site: u32, access: Access, time: f64) -> f64 {
+        let replay = self.replay;
+        let l1 = &replay.device.l1;
+        let (sectors, lines) = (f64::from(access.sectors), f64::from(access.lines));
+        let data = if l1.banked && access.space == Space::Global {
+            f64::from(access.passes)
+        } else {
+            // What is wanted of the sectors.
+            f64::from(access.ideal) * *l1.sector_bytes * self.rates.l1_byte
+        };
+        let data = match &l1.eight_byte_bytes_per_cycle {
+            Some(bytes) if access.bytes == 8 => data.max(f64::from(access.lanes) * 8.0 / **bytes),
+            _ => data,
+        };
+        let addresses = if l1.scattered_items_per_cycle.is_some() { f64::from(access.passes) } else { 0.0 };
+        let cycles = (*l1.access_cycles).max(lines * *l1.line_cycles).max(data).max(addresses);
+        let block = self.waves[wave].block;
+        let resident = &self.blocks[block];
+        let number = resident.number;
+        let work = &replay.works[resident.work];
+        let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
+        let line_shift = replay.movement.geometry.line_shift;
+        let delta = resident.deltas[site as usize];
+        let mut ready = 0.0f64;
+        let mut missing = 0.0;
+        let mut new_lines = 0.0;
+        let mut last_line = u64::MAX;
+        let placed = |sector: u64| {
+            if access.space == Space::Scratch {
+                own_scratch(sector, block)
+            } else {
+                replay.movement.sector(site, sector, number, delta)
+            }
+        };
+        for &sector in touched {
+            let sector = placed(sector);
+            match self.cache.look(sector, line_shift) {
+                Some(arrives) => ready = ready.max(arrives + 1.0),
+                None => {
+                    missing += 1.0;
+                    if sector >> line_shift != last_line {
+                        last_line = sector >> line_shift;
+                        new_lines += 1.0;
+                    }
+                }
+            }
+        }
+        self.outcome.l1_requests += sectors;
+        self.outcome.l1_hits += sectors - missing;
+        let by_site = &mut self.outcome.site_l1[site as usize];
+        by_site.0 += sectors;
+        by_site.1 += sectors - missing;
+        let cycles =
+            if missing > 0.0 { cycles.max(*l1.miss_cycles).max(new_lines * *l1.miss_line_cycles) } else { cycles };
+        let tags = self.l1.pass(time, cycles);
+        ready = ready.max(tags + *l1.latency);
+        if missing > 0.0 {
+            let arrival = if access.space == Space::Scratch {
+                self.beyond(missing, new_lines, (0.0, 0.0, 0.0), site, tags)
+            } else {
+                let traffic = replay.traffic.sites[site as usize];
+                let requests = traffic.requests.max(1.0);
+                let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
+                self.beyond(missing, new_lines, (past_l2, past_all, 0.5 * traffic.late / requests), site, tags)
+            };
+            for &sector in touched {
+                self.cache.arrive(placed(sector), line_shift, arrival);
+            }
+            ready = ready.max(arrival);
+        }
+        ready
+    }
+
+    /// Fetches sectors that the first-level cache does not have; returns when the last is there.
+    pub(super) fn beyond(&mut self, sectors: f64, lines: f64, shares: (f64, f64, f64), site: u32, time: f64) -> f64 {
+        let (past_l2, past_all, late) = shares;
+        let device = self.replay.device;
+        let bytes = sectors * *device.l1.sector_bytes;
+        let requested = bytes.max(lines * *device.l2.request_bytes);
+        let at_unit = self.unit_read.pass(time, bytes * self.rates.unit_read);
+        let at_l2 = self.l2.pass(time, requested * self.rates.l2_read);
+        let mut arrival = at_unit.max(at_l2) + *device.l2.latency;
+        // Of few lines, all or none: neighbours in memory come together. Of many, each for itself.
+        let spread = &mut self.spread[site as usize];
+        let (missed, waits) = if lines <= 2.0 {
+            *spread += past_l2 + late;
+            if *spread >= 1.0 {
+                *spread -= 1.0;
+                (past_l2 / (past_l2 + late), true)
+            } else {
+                (0.0, false)
+            }
+        } else {
+            (past_l2, (past_l2 + late) * lines > 0.5)
+        };
+        if waits && missed == 0.0 {
+            arrival = arrival.max(time + *device.dram.latency + self.crowding(time));
+        }
+        if missed > 0.0 {
+            let further = if past_l2 > 0.0 { past_all / past_l2 } else { 0.0 };
+            if let Some(cache) = &device.memory_cache {
+                let at = self.memory_cache.pass(time, bytes * missed * self.rates.memory_cache);
+                if waits {
+                    arrival = arrival.max(at + *cache.latency);
+                }
+            }
+            if further > 0.0 {
+                let counted = bytes * missed * further * self.rates.read_cost;
+                let at = self.dram.pass(time, counted * self.rates.dram_read);
+                if waits && further > 0.3 {
+                    arrival = arrival.max(at + *device.dram.latency + self.crowding(time));
+                }
+            }
+        }
+        arrival
+    }
+
+    /// Cycles more that an access to the memory takes because others come at irregular times: as in a queue, without bound as the
+    /// memory's time is used up. Turning from writes to reads costs more of it.
+    pub(super) fn crowding(&self, time: f64) -> f64 {
+        if time <= 0.0 {
+            return 0.0;
+        }
+        let dram = &self.replay.device.dram;
+        let used = (self.dram.busy / self.dram.free.max(time)).min(0.95);
+        let writes = if self.dram.busy > 0.0 { self.dram_writes / self.dram.busy } else { 0.0 };
+        let turns = 1.0 + (*dram.turning - 1.0) * 2.0 * writes.min(1.0 - writes);
+        *dram.crowding_cycles * turns * used * used / (1.0 - used)
+    }
+
+    pub(super) fn store(&mut self, wave: usize, access: Access, time: f64) -> f64 {
+        let replay = self.replay;
+        let device = replay.device;
+        let (sectors, lines) = (f64::from(access.sectors), f64::from(access.lines));
+        let l1 = &device.l1;
+        let partial = access.sectors > access.ideal;
+        let (of_line, of_sector) = if partial {
+            (*l1.partial_store_line_cycles, *l1.partial_store_sector_cycles)
+        } else {
+            (*l1.store_line_cycles, *l1.store_sector_cycles)
+        };
+        // Where pieces of sectors are written, those go out while the next line's tag is looked up.
+        let pieces = l1.store_sector_bytes.as_ref().filter(|_| access.pieces > 0);
+        let cycles = match pieces {
+            Some(_) => (lines * of_line).max(f64::from(access.pieces) * of_sector).max(f64::from(access.passes)),
+            None => lines * of_line + sectors * of_sector,
+        };
+        let cycles = (*l1.access_cycles).max(cycles);
+        let at = self.l1.pass(time, cycles);
+        let block = self.waves[wave].block;
+        self.blocks[block].stored |= access.space == Space::Global;
+        let resident = &self.blocks[block];
+        let work = &replay.works[resident.work];
+        let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
+        let line_shift = replay.movement.geometry.line_shift;
+        if access.space == Space::Scratch {
+            // Kept in the first-level cache.
+            for &sector in touched {
+                let sector = own_scratch(sector, block);
+                if self.cache.look(sector, line_shift).is_none() {
+                    self.cache.arrive(sector, line_shift, at);
+                    let bytes = *device.l1.sector_bytes;
+                    self.unit_write.pass(at, bytes * self.rates.unit_write);
+                }
+            }
+            return at;
+        }
+        let whole = sectors * *device.l1.sector_bytes;
+        let bytes = pieces.map_or(whole, |bytes| f64::from(access.pieces) * **bytes);
+        let of_line = if partial { *device.l2.partial_write_line_bytes } else { *device.l2.write_line_bytes };
+        self.unit_write.pass(at, bytes * self.rates.unit_write);
+        self.l2.pass(at, (bytes + lines * of_line) * self.rates.l2_write);
+        if device.memory_cache.is_some() {
+            self.memory_cache.pass(at, bytes * self.rates.memory_cache);
+        }
+        let counted = whole * self.rates.written_cost;
+        if counted > 0.0 {
+            let cycles = counted * self.rates.dram_write;
+            self.dram.pass(at, cycles);
+            self.dram_writes += cycles;
+        }
+        at
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        wave: usize,
+        site: u32,
+        access: Access,
+        (returns, float, sums): (bool, bool, bool),
+        time: f64,
+    ) -> f64 {
+        let replay = self.replay;
+        let device = replay.device;
+        let atomics = &device.atomics;
+        let (lanes, sectors) = (f64::from(access.lanes), f64::from(access.sectors));
+        let same = f64::from(access.passes.max(1));
+        // All on one address: summed before they leave the unit, where that is possible.
+        let uniform = sums && same == lanes;
+        let at_unit = if uniform { 1.0 } else { (sectors * *atomics.sector_cycles).min(lanes * *atomics.lane_cycles) };
+        let begin = self.l1.take(time, at_unit.max(*device.l1.access_cycles));
+        let resident = &self.blocks[self.waves[wave].block];
+        let delta = resident.deltas[site as usize];
+        let active = self.rates.active;
+        let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active);
+        // Operations on one line wait for each other: those of all units, where all blocks use it.
+        let everywhere = delta == 0 || matches!(replay.movement.motions[site as usize], Motion::Scattered { .. });
+        let shared_by = if everywhere { active } else { 1.0 };
+        let work = &replay.works[resident.work];
+        let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
+        // Aligned KiBs are served by different parts of the cache.
+        let kib_shift = 10 - replay.movement.geometry.sector_shift;
+        let kib = |sector: u64| replay.movement.sector(site, sector, resident.number, delta) >> kib_shift;
+        let mut last = u64::MAX;
+        let count = touched.iter().filter(|&&sector| kib(sector) != std::mem::replace(&mut last, kib(sector))).count();
+        let each = if uniform {
+            *atomics.uniform_cycles
+        } else {
+            let again = if float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
+            (sectors / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * again)
+        };
+        let mut last = u64::MAX;
+        for &sector in touched {
+            let place = kib(sector);
+            if place == last {
+                continue;
+            }
+            last = place;
+            let free = self.hot.entry(place).or_default();
+            *free = free.max(begin) + each * shared_by;
+            done = done.max(*free);
+        }
+        self.ended = self.ended.max(done);
+        if returns { done + *atomics.latency } else { begin }
+    }
+}
