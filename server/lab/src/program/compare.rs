@@ -90,11 +90,12 @@ struct KernelTimes {
 
 impl KernelTimes {
     fn of(name: &str, measured: &[Measured], clock: Clock) -> Self {
-        let of_version = |version: fn(&Measured) -> &Times| {
-            let runs: Option<Vec<_>> = measured.iter().map(|run| version(run).launches(name, clock)).collect();
-            runs.map(steadied).unwrap_or_default()
+        let of_version = |version: fn(&Measured) -> &Times| -> Option<Vec<_>> {
+            measured.iter().map(|run| version(run).launches(name, clock)).collect()
         };
-        Self { baseline: of_version(|run| &run.baseline), candidate: of_version(|run| &run.candidate) }
+        let versions = [of_version(|run| &run.baseline), of_version(|run| &run.candidate)];
+        let [baseline, candidate] = steadied(versions.map(Option::unwrap_or_default));
+        Self { baseline, candidate }
     }
 
     fn pairs(&self) -> Vec<Pair> {
