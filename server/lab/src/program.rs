@@ -122,11 +122,13 @@ impl Threads {
     }
 
     /// What a figure is shown with.
-    fn device_note(self, clock: Clock) -> String {
-        match self {
-            Self::One => clock.note(DEVICE_NOTE),
-            Self::All => clock.note(&format!("{DEVICE_NOTE}; a long program, so on all threads")),
-        }
+    /// With what else is to be said of the figures.
+    fn device_note(self, more: &str, clock: Clock) -> String {
+        let threads = match self {
+            Self::One => "",
+            Self::All => "; a long program, so on all threads",
+        };
+        clock.note(&format!("{DEVICE_NOTE}{threads}{more}"))
     }
 }
 

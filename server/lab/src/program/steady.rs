@@ -15,7 +15,7 @@ const DEVIATIONS: f64 = 3.0;
 /// The standard deviation of a normal distribution whose median absolute deviation is 1.
 const NORMAL: f64 = 1.4826;
 /// The share of a launch's times that may lie beyond that.
-const MOST_BEYOND: f64 = 0.25;
+const MOST_BEYOND: f64 = 0.3;
 /// With more launches than this a single one is lost in the sum.
 const MOST_LAUNCHES: usize = 1000;
 

@@ -127,7 +127,7 @@ pub fn time(
     };
     Ok(TimeReport {
         device: DEVICE.into(),
-        device_note: threads.device_note(clock),
+        device_note: threads.device_note("", clock),
         toolchain: cpu.toolchain(),
         kernels: record.series.iter().filter_map(timing).collect(),
         output: printed(first),
