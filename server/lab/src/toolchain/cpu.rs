@@ -10,6 +10,7 @@ mod disk;
 mod doubt;
 mod failure;
 mod flags;
+mod link;
 mod rewritten;
 mod runtime;
 mod traced;

@@ -3,7 +3,6 @@
 #pragma clang system_header
 #include <ks/api_types.h>
 #include <ks/work_items.h>
-#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -46,15 +45,26 @@ extern "C" void ks_run_fibers(void (*entry)(WorkItem *));
 /// The display name for a mangled `ks::Constant<&kernel>`; the result lives as long as the program.
 extern "C" const char *ks_kernel_name(const char *mangled, const char *text);
 
+/// A kernel's arguments. (std::tuple's constructors take as long to compile as a small kernel.)
+template <size_t place, class T> struct Argument {
+    T value;
+};
+template <class Places, class... Args> struct Pack;
+template <size_t... places, class... Args>
+struct Pack<std::index_sequence<places...>, Args...> : Argument<places, Args>... {
+    template <class Taker> KS_INLINE void give(const Taker &taker) const {
+        taker(static_cast<const Argument<places, Args> &>(*this).value...);
+    }
+};
+
 /// A kernel with its arguments, ready to be called for one work-item.
 template <class Caller, class... Args> struct Body {
     Caller caller;
-    std::tuple<Args...> arguments;
-    KS_INLINE void operator()() const { std::apply(caller, arguments); }
+    Pack<std::index_sequence_for<Args...>, Args...> arguments;
+    KS_INLINE void operator()() const { arguments.give(caller); }
 
     static void find(const void *body, const void **out) {
-        std::apply([out](const Args &...mine) mutable { ((*out++ = &mine), ...); },
-                   static_cast<const Body *>(body)->arguments);
+        static_cast<const Body *>(body)->arguments.give([&out](const Args &...mine) { ((*out++ = &mine), ...); });
     }
     static constexpr size_t sizes[] = {sizeof(Args)..., 0};
     static constexpr bool numbers[] = {(std::is_arithmetic_v<Args> || std::is_enum_v<Args>)..., false};
@@ -187,7 +197,7 @@ template <Mode mode, class Caller> class Configured {
 
     template <class... Args> hipError_t run(Args... arguments) {
         using BodyType = Body<Caller, Args...>;
-        const BodyType body{caller_, std::tuple<Args...>(std::move(arguments)...)};
+        const BodyType body{caller_, {{std::move(arguments)}...}};
         launch_.body = &body;
         launch_.layout = &layout_of<BodyType, sizeof...(Args)>;
         launch_.mode = mode;

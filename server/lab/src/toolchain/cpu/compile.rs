@@ -28,6 +28,8 @@ const SEVERAL_UNITS: &str = "KS_SEVERAL_UNITS";
 /// Changed where entries that earlier versions made would be read wrongly.
 const FORMAT: &str = "with marks of split kernels";
 pub(super) const OUTPUT: &str = "out";
+/// What is made of the main file before all units are linked.
+const MAIN_OBJECT: &str = "main.o";
 const DEPENDENCIES: &str = "dependencies";
 const WARNINGS: &str = "warnings.json";
 /// There in builds whose kernels were split at their barriers, some of them at least.
@@ -186,8 +188,9 @@ impl Build<'_> {
             run = self.run_clang(&work, self.arguments(work.path(), false)?)?;
         }
         warnings.extend(self.warnings(&run)?);
-        if let Variant::Traced(target) = self.cpu.runtime.variant {
-            self.instrument(&work, target)?;
+        match self.cpu.runtime.variant {
+            Variant::Traced(target) => self.instrument(&work, target)?,
+            Variant::Plain | Variant::Sanitized(_) => warnings.extend(self.warnings(&self.link_objects(&work)?)?),
         }
         self.keep(key, work, warnings)
     }
@@ -263,8 +266,13 @@ impl Build<'_> {
             && !self.options.defines.iter().any(reserved)
     }
 
-    fn run_clang(&self, work: &TempDir, arguments: Vec<OsString>) -> Result<Run, LabError> {
-        let mut command = Command::new(&self.cpu.clang.path, work.path(), Policy::Compiler, limits());
+    pub(super) fn run_clang(&self, work: &TempDir, arguments: Vec<OsString>) -> Result<Run, LabError> {
+        self.run_tool(&self.cpu.clang.path, work, arguments)
+    }
+
+    /// Runs the compiler, or another tool that reads what it reads.
+    pub(super) fn run_tool(&self, tool: &Path, work: &TempDir, arguments: Vec<OsString>) -> Result<Run, LabError> {
+        let mut command = Command::new(tool, work.path(), Policy::Compiler, limits());
         command.arguments = arguments;
         command.environment = compiler_environment(work.path());
         command.readable = self.readable();
@@ -300,7 +308,7 @@ impl Build<'_> {
         arguments
     }
 
-    /// Compiles the main file, and links all units.
+    /// Compiles the main file.
     fn arguments(&self, work: &Path, precompiled: bool) -> Result<Vec<OsString>, LabError> {
         let cpu = self.cpu;
         let mut arguments = self.language_arguments(work);
@@ -312,28 +320,32 @@ impl Build<'_> {
             arguments.extend(QUALIFIERS.map(OsString::from));
         }
         arguments.extend(["-MMD", "-MF", DEPENDENCIES, "-MT", OUTPUT].map(OsString::from));
-        if matches!(cpu.runtime.variant, Variant::Traced(_)) {
-            // Linked when it is instrumented.
-            arguments.extend([
-                "-c".into(),
-                "-emit-llvm".into(),
-                "-x".into(),
-                "c++".into(),
-                self.sources.input(work).into(),
-            ]);
-            arguments.extend(["-o".into(), super::traced::MAIN.into()]);
-            return Ok(arguments);
-        }
+        arguments.extend(["-c".into(), "-x".into(), "c++".into(), self.sources.input(work).into()]);
+        let output = if matches!(cpu.runtime.variant, Variant::Traced(_)) {
+            arguments.push("-emit-llvm".into());
+            super::traced::MAIN
+        } else {
+            MAIN_OBJECT
+        };
+        arguments.extend(["-o".into(), output.into()]);
+        Ok(arguments)
+    }
+
+    /// What clang's driver is told to link all units: the same for all builds of a kind, but for the number of units.
+    pub(super) fn link_arguments(&self) -> Vec<OsString> {
+        let cpu = self.cpu;
+        let mut arguments: Vec<OsString> = flags::of_programs(cpu.runtime.variant).map(OsString::from).collect();
+        arguments.extend(self.options.extra.iter().map(OsString::from));
         if self.product == Product::Object {
             arguments.extend(["-shared", "-Wl,-Bsymbolic"].map(OsString::from));
         }
-        arguments.extend(["-x".into(), "c++".into(), self.sources.input(work).into(), "-x".into(), "none".into()]);
+        arguments.push(MAIN_OBJECT.into());
         arguments.extend((0..self.sources.others.len()).map(|number| unit_object(number).into()));
         arguments.extend(cpu.runtime.link_arguments());
         arguments.extend(flags::of_linking(cpu.runtime.variant).map(OsString::from));
         arguments.extend(cpu.clang.linker_argument());
         arguments.extend(["-o".into(), OUTPUT.into()]);
-        Ok(arguments)
+        arguments
     }
 
     pub(super) fn readable(&self) -> Vec<PathBuf> {
