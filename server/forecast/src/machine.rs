@@ -131,24 +131,56 @@ pub struct LineCost {
     pub lanes: f64,
 }
 
+/// Units that are replayed where blocks differ in their work and few of them follow each other on a unit.
+const UNITS_OF_UNEVEN: u64 = 12;
+/// Blocks differ in their work where its deviation is a larger part of its mean.
+const UNEVEN: f64 = 0.1;
+/// A grid of fewer rounds ends when the unit with most work does; more of them even out.
+const FEW_ROUNDS: f64 = 4.0;
+
 impl Replay<'_> {
-    /// Replays the unit that gets most blocks.
+    /// Replays the unit that is done last, as far as can be told from the traced blocks.
     pub fn run(&self) -> Outcome {
+        let units = (*self.device.units.count as u64).min(self.grid).max(1);
+        // Units in the middle of the grid's first row are like most others.
+        if !self.is_uneven() || self.rounds() >= FEW_ROUNDS {
+            return self.of_unit(units / 2, self.budget);
+        }
+        let count = UNITS_OF_UNEVEN.min(units);
+        (0..count)
+            .map(|place| self.of_unit((2 * place + 1) * units / (2 * count), self.budget / 4))
+            .max_by(|one, other| one.cycles.total_cmp(&other.cycles))
+            .unwrap_or_default()
+    }
+
+    /// How often a unit is filled with blocks.
+    fn rounds(&self) -> f64 {
+        (self.grid as f64 / *self.device.units.count).max(1.0) / self.resident as f64
+    }
+
+    fn is_uneven(&self) -> bool {
+        let instructions = |place: &usize| self.program.mean_instructions(self.works, &[*place]);
+        let all: Vec<f64> = self.may.iter().map(instructions).collect();
+        let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+        let variance = all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / all.len().max(1) as f64;
+        variance.sqrt() > UNEVEN * mean
+    }
+
+    /// Replays the blocks of one unit.
+    fn of_unit(&self, number: u64, budget: u64) -> Outcome {
         let units = *self.device.units.count;
         let active = units.min(self.grid as f64).max(1.0);
         let share = (self.grid as f64 / units).max(1.0);
-        // A grid of few rounds ends when the unit with one block more does; many rounds even out.
-        let rounds = share / self.resident as f64;
-        let of_unit = if rounds < 4.0 { share.ceil() } else { share };
+        let of_unit = if self.rounds() < FEW_ROUNDS { share.ceil() } else { share };
         let mean = self.program.mean_instructions(self.works, self.may);
-        let mut unit = Unit::new(self, active);
+        let mut unit = Unit::new(self, active, number);
         let planned = (of_unit.ceil() as u64).max(1);
         while unit.started < planned && unit.blocks_resident() < self.resident {
             unit.start_block(0.0, *self.device.start.block_cycles);
         }
         let total = of_unit * mean;
         let mut marks: Vec<(f64, f64)> = Vec::new();
-        let mark_every = (total.min(self.budget as f64) / 16.0).max(1.0);
+        let mark_every = (total.min(budget as f64) / 16.0).max(1.0);
         let mut next_mark = mark_every;
         while let Some(Reverse((time, wave))) = unit.heap.pop() {
             unit.advance(wave, time.0, planned);
@@ -156,7 +188,7 @@ impl Replay<'_> {
                 marks.push((unit.issued, unit.now()));
                 next_mark += mark_every;
             }
-            if unit.issued > self.budget as f64 && unit.issued < total * 0.98 {
+            if unit.issued > budget as f64 && unit.issued < total * 0.98 {
                 break;
             }
         }

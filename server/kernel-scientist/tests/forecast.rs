@@ -108,7 +108,7 @@ fn what_cannot_be_traced_is_named_and_not_guessed() {
 
 #[test]
 fn an_evolution_by_forecast_names_the_lines_that_it_cured() {
-    // The columns of its tile lie in one bank.
+    // Its stores run along the columns of the result.
     let run = Run::in_folder();
     run.file("transpose.hip", std::fs::read(program::repository().join("demo/transpose.hip")).unwrap());
     let bench = std::fs::read_to_string(program::repository().join("demo/transpose.bench.toml")).unwrap();

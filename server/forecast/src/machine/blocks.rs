@@ -14,8 +14,7 @@ impl Unit<'_> {
         let replay = self.replay;
         let start = &replay.device.start;
         let units = *replay.device.units.count as u64;
-        // Units in the middle of the grid's first row are like most others.
-        let number = (self.next * units + units / 2).min(replay.grid - 1);
+        let number = (self.next * units + self.number).min(replay.grid - 1);
         self.next += 1;
         self.started += 1;
         let work = choose(number, &self.numbers, replay.may);

@@ -33,6 +33,8 @@ pub(super) struct Rates {
 
 pub(super) struct Unit<'a> {
     pub(super) replay: &'a Replay<'a>,
+    /// Which of the units it is, by the order in which they get blocks.
+    pub(super) number: u64,
     pub(super) rates: Rates,
     pub(super) numbers: Vec<u64>,
     pub(super) partitions: Vec<Partition>,
@@ -66,7 +68,7 @@ pub(super) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    pub(super) fn new(replay: &'a Replay<'a>, active: f64) -> Self {
+    pub(super) fn new(replay: &'a Replay<'a>, active: f64, number: u64) -> Self {
         let device = replay.device;
         let clock = *device.units.clock_hz;
         let stored: f64 = replay
@@ -131,6 +133,7 @@ impl<'a> Unit<'a> {
             issued: 0.0,
             turn: 0,
             replay,
+            number,
         }
     }
 
