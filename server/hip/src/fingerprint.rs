@@ -36,6 +36,27 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
+/// Hash of all tokens and directives of a text, whoever uses them.
+pub(crate) fn of_all(code: &Code) -> Fingerprint {
+    let mut hasher = blake3::Hasher::new();
+    let update = |hasher: &mut blake3::Hasher, token: &Token| {
+        hasher.update(token.text(&code.text).as_bytes());
+        hasher.update(b"\0");
+    };
+    code.lexed.tokens.iter().for_each(|token| update(&mut hasher, token));
+    for directive in &code.lexed.directives {
+        let (head, function_like) = directive.macro_head(&code.text);
+        directive_tokens(directive).for_each(|token| update(&mut hasher, &token));
+        // Where it stands among the tokens decides what it is for.
+        let before = code.lexed.tokens.partition_point(|token| (token.start as usize) < directive.range.start);
+        hasher.update(&[u8::from(function_like), head as u8]);
+        hasher.update(&before.to_le_bytes());
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    Fingerprint(bytes)
+}
+
 /// A part of the file that a name can stand for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Part {

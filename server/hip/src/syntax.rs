@@ -7,7 +7,7 @@ use tree_sitter::{Parser, Tree};
 
 use crate::code::Code;
 use crate::constants::{Constant, Constants};
-use crate::fingerprint::Uses;
+use crate::fingerprint::{self, Fingerprint, Uses};
 use crate::items::{ItemKind, items};
 use crate::kernels::{self, Function, Kernel};
 use crate::language::Language;
@@ -114,6 +114,11 @@ impl Syntax {
     /// Line of the byte at `offset`, from 1.
     pub fn line_of(&self, offset: usize) -> u32 {
         self.lines.line_of(offset)
+    }
+
+    /// Hash of all tokens and directives: comments and blanks do not change it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        fingerprint::of_all(&self.code)
     }
 
     /// Every bracket of the text has its partner. Kernels of a text for which this is `false` may be cut short or missing.

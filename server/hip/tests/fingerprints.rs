@@ -86,3 +86,19 @@ fn two_kernels_with_one_body_differ_by_name_only_once() {
     assert_eq!(fingerprint(text), fingerprint(&text.replace(" = ", "=")));
     assert_ne!(fingerprint(text), fingerprint(&text.replace("= 1", "= 1 + 1")));
 }
+
+#[test]
+fn the_fingerprint_of_a_whole_text_is_that_of_its_code() {
+    let of = |text: &str| Syntax::without_tree(text).fingerprint();
+    let text = "#define N 4\nint main() { return N; }\n";
+    assert_eq!(of(text), of("// a remark\n#define N  4 // four\n\nint main()\n{ return N; }\n"));
+    for other in [
+        "#define N 5\nint main() { return N; }\n",
+        "#define N 4\nint main() { return M; }\n",
+        "#undef N 4\nint main() { return N; }\n",
+        "int main() { return N; }\n#define N 4\n",
+        "#define N 4\nint main() { returnN; }\n",
+    ] {
+        assert_ne!(of(text), of(other), "{other}");
+    }
+}

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hip_syntax::{Splice, Syntax};
 use lab::benchmark::Benchmark;
 use lab::{Cancel, LabError, Source};
 
@@ -59,7 +60,7 @@ impl Forecasting {
     }
 
     /// A document was edited: its marks move along, and what is under way is out of date.
-    pub fn edited(&mut self, uri: &str, splices: &[hip_syntax::Splice]) {
+    pub fn edited(&mut self, uri: &str, splices: &[Splice]) {
         self.stop(uri);
         let Some(known) = self.known.get_mut(uri) else { return };
         let lost = known.shown.as_mut().is_some_and(|shown| splices.iter().any(|splice| shown.carry(splice)));
@@ -286,11 +287,12 @@ impl Session {
     }
 }
 
-/// Of all that a forecast is made of, as far as it is in files that an editor shows.
+/// Of all that a forecast is made of, as far as it is in files that an editor shows. Comments and blanks are not.
 fn hash(source: &Source, device: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let benchmark: PathBuf = Benchmark::path_for(&source.path);
-    (&source.text, device, std::fs::read(benchmark).ok()).hash(&mut hasher);
+    let code = Syntax::without_tree(Arc::clone(&source.text)).fingerprint();
+    (code, device, std::fs::read(benchmark).ok()).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -16,7 +16,7 @@ use crate::lsp::log::Level;
 use crate::lsp::serve_and;
 use crate::lsp::session::{Session, World};
 
-/// Longest wait for a message.
+/// Longest wait for a message where nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The editor.
@@ -33,6 +33,8 @@ pub struct Editor {
     /// The workspace.
     pub folder: TempDir,
     done: bool,
+    /// Longest wait for a message.
+    pub patience: Duration,
 }
 
 /// What the editor can do.
@@ -100,6 +102,7 @@ impl Editor {
             is_mute: false,
             folder,
             done: false,
+            patience: PATIENCE,
         };
         (editor, session)
     }
@@ -281,7 +284,7 @@ impl Editor {
         if let Some(at) = self.unread.iter().position(&is_it) {
             return self.unread.remove(at).unwrap();
         }
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + self.patience;
         loop {
             let message = tokio::time::timeout_at(deadline, self.inbox.recv()).await;
             let message = message.unwrap_or_else(|_| panic!("no such message came; unread: {:?}", self.unread));

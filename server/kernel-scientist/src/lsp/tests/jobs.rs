@@ -292,3 +292,106 @@ async fn suggestions_are_forecast_and_say_which_line_they_cure() {
     editor.settle().await;
     editor.stop().await;
 }
+
+/// An editor that shows places which have to do with a diagnostic.
+async fn that_shows_related() -> Editor {
+    let mut can = capabilities();
+    can["textDocument"] = json!({ "publishDiagnostics": { "relatedInformation": true } });
+    Editor::start_with(can, json!({ "forecasts": false, "device": "cpu" })).await
+}
+
+fn line_of(text: &str, what: &str) -> u64 {
+    text.lines().position(|line| line.contains(what)).unwrap() as u64
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_compilers_notes_are_places_to_go_to() {
+    let mut editor = that_shows_related().await;
+    std::fs::write(editor.path("reduction.bench.toml"), BENCHMARK).unwrap();
+    let helper = "__device__ int helper(int a, int b) { return a + b; }\n";
+    let text = REDUCTION.replace("__global__ void", &format!("{helper}__global__ void"));
+    let text = text.replace("int tid = threadIdx.x;", "int tid = threadIdx.x + helper(1);");
+    let uri = editor.open("reduction.hip", &text).await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    let first = &shown["diagnostics"][0];
+    assert_eq!(first["range"]["start"]["line"], line_of(&text, "helper(1)"), "{shown}");
+    let related = &first["relatedInformation"][0];
+    assert_eq!(related["location"]["uri"], uri, "{shown}");
+    assert_eq!(related["location"]["range"]["start"]["line"], line_of(&text, "int helper"), "{shown}");
+    assert!(related["message"].as_str().unwrap().contains("requires 2 arguments"), "{shown}");
+    assert!(editor.message(None).await.contains("does not compile"));
+    progress(&mut editor).await;
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_race_is_shown_with_both_of_its_lines() {
+    let mut editor = that_shows_related().await;
+    // Two runtimes are built on a machine that has not done that yet.
+    editor.patience = Duration::from_secs(900);
+    let text = "#include <hip/hip_runtime.h>
+__global__ void shift(int* out) {
+    __shared__ int t[64];
+    t[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = t[(threadIdx.x + 1) % 64];
+}
+int main() {
+    int* out;
+    hipMalloc(&out, 64 * sizeof(int));
+    shift<<<1, 64>>>(out);
+    return hipDeviceSynchronize();
+}
+";
+    let uri = editor.open("shift.hip", text).await;
+    editor.execute("check", json!({ "uri": uri, "kernel": "shift" })).await;
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    let (write, read) = (line_of(text, "t[threadIdx.x] ="), line_of(text, "out[threadIdx.x] ="));
+    let is_race = |found: &&Value| found["message"].as_str().unwrap().starts_with("race: ");
+    let race = shown["diagnostics"].as_array().unwrap().iter().find(is_race).unwrap_or_else(|| panic!("{shown}"));
+    let here = race["range"]["start"]["line"].as_u64().unwrap();
+    let other = race["relatedInformation"][0]["location"]["range"]["start"]["line"].as_u64().unwrap();
+    assert_eq!([here.min(other), here.max(other)], [write, read], "{shown}");
+    progress(&mut editor).await;
+    editor.message(None).await;
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hypothesis_tested_by_forecast_is_never_called_measured() {
+    let mut editor = Editor::start().await;
+    let benchmark = include_str!("../../../../../demo/transpose.bench.toml");
+    std::fs::write(editor.path("transpose.bench.toml"), benchmark).unwrap();
+    let text = include_str!("../../../../../demo/transpose.hip");
+    let uri = editor.open("transpose.hip", text).await;
+    let at = json!({ "line": line_of(text, "__shared__"), "character": 8 });
+    let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [] } });
+    let mut padding = Value::Null;
+    for _ in 0..200 {
+        let actions = editor.ask(&uri, "codeAction", params.clone()).await;
+        let is_it = |action: &&Value| action["command"]["arguments"][0]["key"] == "lds-padding:transpose_kernel/tile";
+        if let Some(found) = actions.as_array().unwrap().iter().find(is_it) {
+            padding = found.clone();
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let command = &padding["command"];
+    let command = json!({ "command": command["command"], "arguments": command["arguments"] });
+    editor.request("workspace/executeCommand", command).await;
+    progress(&mut editor).await;
+    let said = editor.message(None).await;
+    assert!(said.contains("faster, forecast 1.") && said.contains("on MI300X, "), "{said}");
+    let actions = editor.ask(&uri, "codeAction", params).await;
+    let first = actions[0]["title"].as_str().unwrap();
+    assert!(first.starts_with("Apply: Pad the rows") && first.contains("(forecast 1."), "{actions}");
+    let population = editor.request("kernelScientist/population", json!({ "uri": uri })).await;
+    assert_eq!(population["members"][1]["forecast"]["device"], "mi300x", "{population}");
+    assert!(population["members"][1]["hypothesis"].as_str().unwrap().starts_with("Pad the rows"), "{population}");
+    let runs = editor.request("kernelScientist/runs", json!({ "uri": uri })).await;
+    assert_eq!((&runs[0]["run"], &runs[0]["state"]), (&population["run"], &json!("finished")), "{runs}");
+    editor.settle().await;
+    editor.stop().await;
+}
