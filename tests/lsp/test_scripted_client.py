@@ -97,6 +97,10 @@ def answering_client() -> LanguageClient:
         client.applied.append(params.edit)
         return lsp.ApplyWorkspaceEditResult(applied=True)
 
+    @client.feature(lsp.CLIENT_REGISTER_CAPABILITY)
+    def register(params: lsp.RegistrationParams):
+        client.registered = [registration.method for registration in params.registrations]
+
     @client.feature(lsp.WORKSPACE_INLAY_HINT_REFRESH)
     @client.feature(lsp.WORKSPACE_CODE_LENS_REFRESH)
     def refresh(*_):
