@@ -44,6 +44,22 @@ pub enum IrError {
     Malformed(String),
 }
 
+/// What decides what is made of a text, for those who keep [`Code`]: it is to be made anew where any of this has changed.
+pub const SOURCES: [&str; 12] = [
+    include_str!("ir.rs"),
+    include_str!("code.rs"),
+    include_str!("ir/assemble.rs"),
+    include_str!("ir/call.rs"),
+    include_str!("ir/classify.rs"),
+    include_str!("ir/divergence.rs"),
+    include_str!("ir/function.rs"),
+    include_str!("ir/instruction.rs"),
+    include_str!("ir/lines.rs"),
+    include_str!("ir/module.rs"),
+    include_str!("ir/order.rs"),
+    include_str!("ir/types.rs"),
+];
+
 /// Instruments the kernels of `text`, and all that they call. Adds what their blocks do to `code`, which holds those of the
 /// program's other units, and returns LLVM's text for the compiler; it refers to the tracing runtime's `ks_trace_cursor` and
 /// `ks_trace_limit`.

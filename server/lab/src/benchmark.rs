@@ -217,6 +217,11 @@ impl Program {
             ..CompileOptions::default()
         }
     }
+
+    /// What the source alone is compiled with, where a benchmark file's entry is called and not the program run.
+    pub(crate) fn compile_options_of_the_source(&self) -> CompileOptions {
+        CompileOptions { main: None, sources: Vec::new(), ..self.compile_options() }
+    }
 }
 
 impl Benchmark {

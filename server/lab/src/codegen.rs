@@ -11,6 +11,7 @@
 mod errors;
 mod names;
 mod occupancy;
+mod precompiled;
 mod remarks;
 mod resources;
 mod toolchain;
@@ -18,11 +19,13 @@ mod work;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hip_syntax::Syntax;
 use serde::{Deserialize, Serialize};
 
+use crate::cache::Cache;
 use crate::cancel::Cancel;
 use crate::error::LabError;
 use crate::sandbox::{self, Command, End, Limits, Policy};
@@ -105,10 +108,13 @@ pub struct Analysis {
 pub struct Codegen {
     toolchain: Toolchain,
     libraries: DeviceLibraries,
+    cache: Cache,
+    failed: Arc<precompiled::Failed>,
 }
 
 impl Codegen {
-    /// Finds clang, the device libraries and the HIP headers in their usual places. `cache` takes a folder of links.
+    /// Finds clang, the device libraries and the HIP headers in their usual places. `cache` takes a folder of links, and HIP's
+    /// headers as they are compiled beforehand.
     ///
     /// # Errors
     /// [`LabError::Unavailable`] says which part is missing and how to get it.
@@ -131,7 +137,8 @@ impl Codegen {
     pub fn from_places(cache: &Path, places: &Places, cancel: &Cancel) -> Result<Self, LabError> {
         let toolchain = Toolchain::find(places, cancel)?;
         let libraries = DeviceLibraries::prepare(&toolchain.device_libraries, cache)?;
-        Ok(Self { toolchain, libraries })
+        let cache = Cache::open(cache)?;
+        Ok(Self { toolchain, libraries, cache, failed: Arc::default() })
     }
 
     /// The compiler and its version: `Debian clang version 19.1.7`.
@@ -192,17 +199,24 @@ impl Codegen {
         }
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
+        let precompiled = self.precompiled_header(arch, &options, cancel)?;
         let mut command =
             Command::new(&self.toolchain.clang, work.path(), Policy::Compiler, Limits::new(WALL, MEMORY_BYTES));
-        command.arguments = self.arguments(source, work, arch, &options);
-        command.environment = vec![("LC_ALL".into(), "C.UTF-8".into()), ("TMPDIR".into(), work.path().into())];
+        command.arguments = self.arguments(source, work, arch, &options, precompiled.as_deref());
+        command.environment = environment(work.path());
         command.readable = self.toolchain.readable();
         command.readable.extend([self.libraries.folder().to_owned(), source.folder().to_owned()]);
+        command.readable.extend(precompiled.clone());
         command.readable.extend(headers.texts.keys().filter_map(|header| header.parent()).map(Path::to_owned));
         command.readable.extend(options.include_folders.iter().chain(&options.system_folders).cloned());
         command.readable.extend(options.forced_includes.iter().cloned());
         command.readable.extend(options.main.iter().filter_map(|main| main.parent()).map(Path::to_owned));
-        let run = sandbox::run(&command, cancel)?;
+        let mut run = sandbox::run(&command, cancel)?;
+        if precompiled.is_some() && matches!(run.end, End::Status(1..)) {
+            // What was compiled beforehand may clash with the user's names or macros.
+            command.arguments = self.arguments(source, work, arch, &options, None);
+            run = sandbox::run(&command, cancel)?;
+        }
         if run.end == End::Status(0) {
             return Ok(remarks::parse(&run.stderr));
         }
@@ -214,13 +228,18 @@ impl Codegen {
         Err(Failure::DoesNotCompile { diagnostics }.into())
     }
 
-    fn arguments(&self, source: &Source, work: &WorkFolder, arch: &str, options: &CompileOptions) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = ["-x", "hip", "--cuda-device-only", "-S", "-O3"].map(OsString::from).into();
-        arguments.push(format!("--offload-arch={arch}").into());
-        arguments.extend(self.toolchain.header_flag());
-        arguments.push(joined("--rocm-device-lib-path=", self.libraries.folder()));
-        arguments.extend(options.standard.iter().map(|standard| format!("-std={standard}").into()));
-        arguments.extend(options.arguments().into_iter().map(OsString::from));
+    fn arguments(
+        &self,
+        source: &Source,
+        work: &WorkFolder,
+        arch: &str,
+        options: &CompileOptions,
+        precompiled: Option<&Path>,
+    ) -> Vec<OsString> {
+        let mut arguments = self.language_arguments(arch, options);
+        if let Some(precompiled) = precompiled {
+            arguments.extend(["-include-pch".into(), precompiled.into()]);
+        }
         let output = ["-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-fno-color-diagnostics"];
         arguments.extend(output.map(OsString::from));
         arguments.extend(["-ivfsoverlay".into(), work.overlay().into()]);
@@ -228,6 +247,22 @@ impl Codegen {
         arguments.extend(["-o".into(), work.assembly().into(), input.into()]);
         arguments
     }
+
+    /// What decides how a text is read and what becomes of it.
+    fn language_arguments(&self, arch: &str, options: &CompileOptions) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = ["-x", "hip", "--cuda-device-only", "-S", "-O3"].map(OsString::from).into();
+        arguments.push(format!("--offload-arch={arch}").into());
+        arguments.extend(self.toolchain.header_flag());
+        arguments.push(joined("--rocm-device-lib-path=", self.libraries.folder()));
+        arguments.extend(options.standard.iter().map(|standard| format!("-std={standard}").into()));
+        arguments.extend(options.arguments().into_iter().map(OsString::from));
+        arguments
+    }
+}
+
+/// What the compiler gets of an environment, with `folder` for its temporary files.
+fn environment(folder: &Path) -> Vec<(OsString, OsString)> {
+    vec![("LC_ALL".into(), "C.UTF-8".into()), ("TMPDIR".into(), folder.into())]
 }
 
 /// `prefix` and a path as one argument.

@@ -20,10 +20,9 @@ pub use account::{AccessForecast, KernelForecast, LineForecast, Occupancy, Roofl
 pub use basis::{Basis, DEFAULT};
 
 use crate::codegen::{Codegen, DEFAULT_ARCH, KernelResources};
-use crate::program::RunOptions;
 use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::Cpu;
-use crate::toolchain::forecast::{Extent, Target, Tracer};
+use crate::toolchain::forecast::{Target, Tracer};
 use crate::{Cancel, Failure, LabError, Source};
 
 /// Names of devices that can be forecast for.
@@ -43,17 +42,6 @@ pub struct Forecaster {
     basis: Basis,
     tracer: Tracer,
     codegen: Option<Codegen>,
-}
-
-/// What is forecast: a program that launches, and what code generation is asked about.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    /// Has a `main`.
-    pub(crate) source: Source,
-    /// The same kernels, without what only the traced program has.
-    pub(crate) kernels: Source,
-    /// What both are compiled with.
-    pub(crate) compile: CompileOptions,
 }
 
 impl Forecaster {
@@ -89,12 +77,22 @@ impl Forecaster {
         &self.basis
     }
 
+    /// Records what kernels do on such a device.
+    pub(crate) fn tracer(&self) -> &Tracer {
+        &self.tracer
+    }
+
     /// What real code generation says of the kernels; nothing where the code does not compile with HIP's own headers.
-    pub(crate) fn resources(&self, program: &Program, cancel: &Cancel) -> Result<Vec<KernelResources>, LabError> {
+    pub(crate) fn resources(
+        &self,
+        source: &Source,
+        compile: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<Vec<KernelResources>, LabError> {
         let Some(codegen) = &self.codegen else { return Ok(Vec::new()) };
         // Shared memory is the same for every device.
         let arch = if is_amd(&self.device) { &self.device.compiler.cpu } else { DEFAULT_ARCH };
-        match codegen.analyze(&program.kernels, arch, &program.compile, cancel) {
+        match codegen.analyze(source, arch, compile, cancel) {
             Ok(analysis) => Ok(analysis.kernels),
             Err(LabError::Cancelled) => Err(LabError::Cancelled),
             Err(error) => {
@@ -102,26 +100,6 @@ impl Forecaster {
                 Ok(Vec::new())
             }
         }
-    }
-
-    /// Runs the program with what it does recorded.
-    ///
-    /// # Errors
-    /// [`Failure`] when it does not compile, comes to a bad end before anything was recorded, or holds something that cannot
-    /// be traced.
-    pub(crate) fn trace(
-        &self,
-        program: &Program,
-        options: &RunOptions,
-        cancel: &Cancel,
-    ) -> Result<(Code, Vec<Launch>), LabError> {
-        let build = self.tracer.build(&program.source, &program.compile, cancel)?;
-        let traced = self.tracer.run(&build, &Extent::default(), options, cancel)?;
-        if let Some(failure) = &traced.failure {
-            // Not all blocks are run, so that a program may find its results wrong.
-            tracing::info!("the traced run: {failure}");
-        }
-        Ok((build.code, traced.launches))
     }
 
     /// Forecasts traced launches.

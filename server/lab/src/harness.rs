@@ -11,7 +11,6 @@
 //! by chance or by habit and visible in a diff, not impossible for an attacker.
 
 mod cpu;
-pub(crate) mod driver;
 mod glue;
 mod outcome;
 mod plan;
@@ -279,11 +278,19 @@ impl Bench<'_> {
         Limits { wall: (4 * self.limits.wall).saturating_mul(shapes) + 10 * budget, ..self.limits }
     }
 
-    fn chosen_shapes(&self, sampling: &Sampling) -> Result<Vec<usize>, LabError> {
-        let path = self.benchmark.path.display();
-        if self.benchmark.entry.is_none() {
-            return Err(LabError::Usage(format!("{path}: `entry` is missing; name the function or kernel to time")));
+    fn require_entry(&self) -> Result<(), LabError> {
+        match self.benchmark.entry {
+            Some(_) => Ok(()),
+            None => Err(LabError::Usage(format!(
+                "{}: `entry` is missing; name the function or kernel to time",
+                self.benchmark.path.display()
+            ))),
         }
+    }
+
+    fn chosen_shapes(&self, sampling: &Sampling) -> Result<Vec<usize>, LabError> {
+        self.require_entry()?;
+        let path = self.benchmark.path.display();
         let shapes = self.benchmark.chosen(sampling.shapes);
         if shapes.is_empty() {
             return Err(LabError::Usage(format!(

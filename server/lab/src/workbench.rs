@@ -385,6 +385,17 @@ impl Workbench {
         cancel: &Cancel,
     ) -> Result<Traced, LabError> {
         let tracer = Tracer::open(&self.cpu, target, cancel)?;
+        self.trace_with(&tracer, source, extent, &self.shape_numbers(shapes), cancel)
+    }
+
+    fn trace_with(
+        &self,
+        tracer: &Tracer,
+        source: &Source,
+        extent: &Extent,
+        shapes: &[usize],
+        cancel: &Cancel,
+    ) -> Result<Traced, LabError> {
         match &self.feed {
             Feed::Program(arguments) => {
                 let build = tracer.build(source, &self.compile, cancel)?;
@@ -398,6 +409,14 @@ impl Workbench {
                 let runs = traced.shapes.into_iter();
                 Ok(Traced { code: traced.code, runs: runs.map(|(shape, run)| (Some(shape), run)).collect() })
             }
+        }
+    }
+
+    /// The chosen shapes of a benchmark file; a program has one.
+    fn shape_numbers(&self, shapes: ShapeChoice) -> Vec<usize> {
+        match &self.feed {
+            Feed::Program(_) => vec![0],
+            Feed::Benchmark(benchmark) => benchmark.chosen(shapes),
         }
     }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use forecast::code::{Code, OpKind};
+use forecast::code::{Class, Code, OpKind};
 use forecast::trace::{Event, Launch, RegionKind};
 use lab::toolchain::forecast::{Extent, Target};
 use lab::workbench::{ShapeChoice, Workbench, WorkbenchOptions};
@@ -122,6 +122,50 @@ int main(int count, char **) {
         ] {
             let (_, launches) = trace(&text, target).unwrap();
             assert_eq!(launches[0].kernel, "scale");
+        }
+    }
+}
+
+#[test]
+fn dot_products_of_bytes_are_one_instruction_each() {
+    let text = r#"#include <hip/hip_runtime.h>
+#ifdef __HIP_PLATFORM_NVIDIA__
+__global__ void dots(int *out, const int *in) {
+    const int a = in[0], b = in[1];
+    out[0] = __dp4a(a, b, 5);
+    out[1] = __dp2a_lo(a, b, 7);
+    out[2] = __dp2a_hi(a, b, 7);
+    out[3] = (int)__dp4a((unsigned)a, (unsigned)b, 5u);
+}
+#else
+__global__ void dots(int *out, const int *in) {
+    const int a = in[0], b = in[1];
+    out[0] = __builtin_amdgcn_sdot4(a, b, 5, false);
+    out[1] = 7 + 0x0102 * -1 + (short)0xfffe * 4;
+    out[2] = 7 + 0x0102 * -128 + (short)0xfffe * 3;
+    out[3] = (int)amd_mixed_dot(__builtin_bit_cast(uchar4, a), __builtin_bit_cast(uchar4, b), 5u, false);
+}
+#endif
+int main() {
+    // Bytes 2, 1, -2, -1 and -1, 4, -128, 3, the first the lowest; halves 0x0102 and -2.
+    const int host[2] = {(int)0xfffe0102, 0x038004ff}, expected[4] = {260, -259, -33023, 33796};
+    int *in, *out, got[4];
+    (void)hipMalloc(&in, sizeof host);
+    (void)hipMalloc(&out, sizeof got);
+    (void)hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice);
+    dots<<<1, 1>>>(out, in);
+    (void)hipMemcpy(got, out, sizeof got, hipMemcpyDeviceToHost);
+    for (int i = 0; i < 4; ++i) if (got[i] != expected[i]) return i + 1;
+    return 0;
+}
+"#;
+    for (target, lines) in [(Target::Nvptx, &[5, 6, 7, 8][..]), (Target::Amdgcn, &[13, 16])] {
+        let (code, _) = trace(text, target).unwrap();
+        for line in lines {
+            let ops = code.blocks.iter().flat_map(|block| &block.ops).filter(|op| op.line == *line);
+            let class = |kind: OpKind| if let OpKind::Compute(class) = kind { Some(class) } else { None };
+            let computed: Vec<_> = ops.filter_map(|op| class(op.kind)).collect();
+            assert_eq!(computed, [Class::Multiply32], "{target:?}, line {line}");
         }
     }
 }

@@ -288,8 +288,9 @@ fn operation(name: &str) -> Vec<Piece> {
     let class = match name.strip_prefix("__builtin_amdgcn_") {
         Some("perm" | "lerp" | "sad_u8" | "sad_u16" | "msad_u8") => Class::Int32,
         Some("ubfe" | "sbfe") => Class::Shift32,
-        Some("sdot4" | "udot4" | "sdot8" | "udot8") => Class::Multiply32,
-        Some("fmed3f" | "fractf") => Class::Float32,
+        Some("sdot2" | "udot2" | "sdot4" | "udot4" | "sdot8" | "udot8") => Class::Multiply32,
+        Some("fdot2" | "fmed3f" | "fractf") => Class::Float32,
+        None if name.starts_with("ks_dot2_") => Class::Multiply32,
         None if name == "__saturatef" => Class::Float32,
         _ => return named(name, 1),
     };

@@ -15,6 +15,7 @@ pub(crate) mod figures;
 mod forecast;
 mod history;
 mod kernels;
+mod program_arguments;
 mod progress;
 pub(crate) mod provider;
 pub(crate) mod report;
@@ -26,7 +27,7 @@ mod versus;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use hip_syntax::Syntax;
 use lab::Source;
 
@@ -90,10 +91,13 @@ enum Command {
 
 /// Parses the arguments, runs the command and turns its result into an exit status.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let (cli, misplaced) = parse();
     // An editor's server has a log of its own.
     if !matches!(cli.command, Command::Lsp(_)) {
         context::start_log(cli.global.verbose);
+    }
+    if let Err(error) = misplaced {
+        return error.report();
     }
     let context = match Context::new(cli.global) {
         Ok(context) => context,
@@ -116,6 +120,19 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
+    }
+}
+
+/// The command line, and whether options of ours stand where the program's arguments do.
+fn parse() -> (Cli, Result<(), CliError>) {
+    let mut command = Cli::command();
+    let matches = command.get_matches_mut();
+    let misplaced = matches
+        .subcommand_name()
+        .map_or(Ok(()), |name| program_arguments::require_own_options_before(&mut command, name, std::env::args_os()));
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => (cli, misplaced),
+        Err(error) => error.format(&mut command).exit(),
     }
 }
 

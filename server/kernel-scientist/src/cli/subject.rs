@@ -35,7 +35,7 @@ pub struct FeedArgs {
     /// Most MiB of memory that one run may take.
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(64..))]
     memory: u64,
-    /// Arguments for the program; all that follows is handed to it.
+    /// Arguments for the program; all that follows is handed to it, so this stands last.
     #[arg(long, value_name = "ARG", num_args = 0.., allow_hyphen_values = true)]
     args: Option<Vec<String>>,
 }

@@ -52,7 +52,7 @@ class Buffer {
   public:
     Buffer(const Argument& argument, size_t count)
         : argument_(&argument), elements_(count * argument.lanes), bytes_(elements_ * size_of(argument.type)) {
-#ifndef KS_SANITIZE
+#if !defined(KS_SANITIZE) && !defined(KS_TRACE)
         guard_ = std::clamp(bytes_ / 8, size_t{1024}, size_t{65536}) / 256 * 256;
 #endif
         total_ = 2 * guard_ + shift_room + bytes_;
@@ -84,6 +84,12 @@ class Buffer {
     const std::vector<char>& fresh() const { return fresh_; }
     HiddenCopy& result(int which) { return results_[which]; }
 
+#ifdef KS_TRACE
+    // New contents where they are read; the device's memory is the host's. Outputs stay as they were allocated.
+    void renew(const FillRule& rule, Random& random) {
+        if (argument_->is_read()) fill(argument_->type, device(), elements_, rule, random);
+    }
+#else
     // New contents, a new place within the allocation and a new poison.
     void renew(const FillRule& rule, Random& random) {
         shift_ = 256 * random.below(shift_room / 256 + 1);
@@ -96,6 +102,7 @@ class Buffer {
             std::memset(fresh_.data(), poison_, bytes_);
         }
     }
+#endif
 
     // Puts the fresh contents on the device and marks the guard zones.
     void upload() {
@@ -136,8 +143,9 @@ class Buffer {
     }
 
   private:
-#ifdef KS_SANITIZE
-    static constexpr size_t shift_room = 0;  // The sanitizer looks at the ends of the allocation.
+#if defined(KS_SANITIZE) || defined(KS_TRACE)
+    // The sanitizer looks at the ends of the allocation; a trace is of arrays that begin where an allocation does.
+    static constexpr size_t shift_room = 0;
 #else
     static constexpr size_t shift_room = 1024;
 #endif

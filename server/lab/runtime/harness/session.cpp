@@ -160,13 +160,14 @@ bool Session::timed_run(size_t which, Span& span) {
 
     const bool on_time = synchronized != hipSuccess || !late_writes(which);
     const hipError_t launched = hipGetLastError();
-    const hipError_t status = synchronized != hipSuccess ? synchronized : launched;
-    if (status != hipSuccess) {
-        report("error", format("{\"which\":\"%s\",\"shape\":%d,\"status\":%d,\"text\":%s}", object.name.c_str(),
-                               shape_.index, static_cast<int>(status), quoted(hipGetErrorString(status)).c_str()));
-        return false;
-    }
-    return on_time && inspect(which);
+    return succeeded(which, synchronized != hipSuccess ? synchronized : launched) && on_time && inspect(which);
+}
+
+bool Session::succeeded(size_t which, hipError_t status) const {
+    if (status == hipSuccess) return true;
+    report("error", format("{\"which\":\"%s\",\"shape\":%d,\"status\":%d,\"text\":%s}", objects_[which].name.c_str(),
+                           shape_.index, static_cast<int>(status), quoted(hipGetErrorString(status)).c_str()));
+    return false;
 }
 
 // Reads a few elements at once after the clock stopped, then everything: they must agree.
@@ -360,9 +361,9 @@ bool Session::run(double budget_ns) {
 #ifdef KS_TRACE
     // What is recorded is the version's work: nothing is checked, and nothing timed.
     renew();
-    for (Buffer& buffer : slots_[0]->buffers) buffer.upload();
     objects_[0].run(slots_[0]->arguments.data(), shape_.parameters.data());
-    return hipDeviceSynchronize() == hipSuccess && hipGetLastError() == hipSuccess;
+    const hipError_t synchronized = hipDeviceSynchronize(), launched = hipGetLastError();
+    return succeeded(0, synchronized != hipSuccess ? synchronized : launched);
 #endif
 #ifndef KS_SANITIZE  // A sanitizer's times mean nothing.
     if (!calibrate()) return false;

@@ -36,6 +36,8 @@ class Session {
     void renew();
     // Runs `which` once on every slot: uploads, times, and keeps the results hidden.
     bool timed_run(size_t which, Span& span);
+    // Reports what HIP says of a run, if it is no good news.
+    bool succeeded(size_t which, hipError_t status) const;
     bool inspect(size_t which);
     bool late_writes(size_t which);
     void run_reference(Slot& slot, std::vector<std::vector<char>>& expected);

@@ -31,10 +31,7 @@ impl Builder for CpuBuilder<'_> {
         barriers: Barriers,
         cancel: &Cancel,
     ) -> Result<Object, LabError> {
-        // The object is made of the source alone.
-        let of_the_program = benchmark.program.compile_options();
-        let of_the_benchmark = CompileOptions { main: None, sources: Vec::new(), ..of_the_program };
-        let mut options = self.options.clone().with(&of_the_benchmark);
+        let mut options = self.options.clone().with(&benchmark.program.compile_options_of_the_source());
         options.fibers |= barriers == Barriers::Fibers;
         // The glue stands in the text already, so that its launch is rewritten with the others.
         let built = self.cpu.build_object(source, None, &options, cancel)?;

@@ -16,29 +16,16 @@ pub(super) fn run(benchmark: &Benchmark) -> String {
     glue.text
 }
 
-/// The glue of the trusted object: run, counts, fills, cost and the reference.
+/// The glue of the trusted object: run, counts, fills, cost, launch and the reference.
 pub(super) fn trusted(benchmark: &Benchmark) -> String {
-    let mut glue = Glue::new(benchmark);
-    glue.guard_parameters();
-    glue.run();
-    glue.counts();
-    glue.fills();
-    glue.elements();
-    glue.cost();
-    glue.launch();
+    let mut glue = Glue::feeding(benchmark);
     glue.reference();
     glue.text
 }
 
-/// The glue of a program that only feeds and calls: run, counts and fills.
-pub(super) fn feeding(benchmark: &Benchmark) -> String {
-    let mut glue = Glue::new(benchmark);
-    glue.guard_parameters();
-    glue.run();
-    glue.counts();
-    glue.fills();
-    glue.elements();
-    glue.text
+/// The glue of an object that is only traced: all of the trusted one's but the reference.
+pub(super) fn traced(benchmark: &Benchmark) -> String {
+    Glue::feeding(benchmark).text
 }
 
 struct Glue<'a> {
@@ -52,6 +39,18 @@ impl<'a> Glue<'a> {
     fn new(benchmark: &'a Benchmark) -> Self {
         let file = benchmark.path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
         Self { benchmark, file, text: "\n".into() }
+    }
+
+    fn feeding(benchmark: &'a Benchmark) -> Self {
+        let mut glue = Self::new(benchmark);
+        glue.guard_parameters();
+        glue.run();
+        glue.counts();
+        glue.fills();
+        glue.elements();
+        glue.cost();
+        glue.launch();
+        glue
     }
 
     fn line(&mut self, text: &str) {

@@ -260,7 +260,8 @@ impl Naming<'_> {
         }
     }
 
-    fn event(&self, event: Event) -> LabError {
+    /// What the harness says of code or file that failed.
+    pub(super) fn event(&self, event: Event) -> LabError {
         let file = self.bench.benchmark.path.display();
         match event {
             Event::Wrong { which, shape, argument, index, got, expected, wrong, unwritten, elements, max_error } => {

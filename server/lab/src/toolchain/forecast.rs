@@ -19,7 +19,6 @@ use crate::benchmark::Benchmark;
 use crate::harness::{Bench, CpuBuilder, Recording};
 use crate::program::RunOptions;
 use crate::sandbox::{self, Command, End, Limits, Policy, Run};
-use crate::workbench::ShapeChoice;
 use crate::{Cancel, Diagnostic, Failure, LabError, Source};
 
 /// Environment variable that names the file for what is recorded.
@@ -95,14 +94,14 @@ pub struct Record {
 pub struct Fed<'a> {
     /// The benchmark file, or what was inferred; it must have an entry.
     pub benchmark: &'a Benchmark,
-    /// The original version of the code, which sizes and fills are compiled with.
+    /// The original version of the code, which sizes and fills are worked out with.
     pub original: &'a Source,
     /// How it is compiled.
     pub options: &'a CompileOptions,
     /// What a run may use.
     pub limits: Limits,
-    /// Which shapes.
-    pub shapes: ShapeChoice,
+    /// Which shapes, by their numbers.
+    pub shapes: &'a [usize],
 }
 
 /// What was recorded of a version under a benchmark file.
@@ -201,7 +200,7 @@ impl Tracer {
             barriers: Barriers::Fibers,
         };
         let recording = Recording { environment: environment(extent), file: FILE, most_bytes: MOST_BYTES };
-        let code = self.cpu.traced_code(&bench.build(source, cancel)?.path)?;
+        let code = self.cpu.traced_code(&bench.build_traced(source, cancel)?.path)?;
         let runs = bench.trace(source, fed.shapes, &recording, cancel)?;
         let shapes = runs.into_iter().map(|shape| {
             let failure = failure(&shape.run, &shape.limits);

@@ -79,6 +79,17 @@ impl CompileOptions {
         options
     }
 
+    /// Whether headers may be compiled beforehand and come before all else: not where macros or forced includes are to
+    /// change what is in them.
+    pub(crate) fn takes_precompiled_header(&self) -> bool {
+        let reserved =
+            |define: &String| define.starts_with("KS_") || define.starts_with('_') && !define.starts_with("__HIP");
+        self.undefines.is_empty()
+            && self.forced_includes.is_empty()
+            && self.extra.is_empty()
+            && !self.defines.iter().any(reserved)
+    }
+
     /// The arguments for clang, in an order that keeps the meaning of each.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let paths = |flag: &'static str, paths: &[PathBuf]| {

@@ -10,15 +10,15 @@ use ::forecast::trace::Launch;
 use hip_syntax::rewrite::Barriers;
 
 use super::trust::Guarded;
-use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Workbench};
+use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Traced, Workbench};
 use crate::benchmark::Benchmark;
 use crate::codegen::KernelResources;
 use crate::forecast::compare::{ShapeTimes, compare, figure};
-use crate::forecast::{Forecaster, KernelForecast, Program};
-use crate::harness::{Bench, driver};
+use crate::forecast::{Forecaster, KernelForecast};
+use crate::harness::Bench;
 use crate::program::{Checker, RunOptions};
-use crate::toolchain::CompileOptions;
 use crate::toolchain::cpu::BuiltProgram;
+use crate::toolchain::forecast::Extent;
 use crate::{Cancel, Comparison, KernelTiming, LabError, Source, TimeReport};
 
 /// The forecasts at one problem size.
@@ -49,7 +49,7 @@ pub(super) struct Seen {
 
 /// A version of the source, with its forecasts so far.
 pub(super) struct Version {
-    program: Program,
+    source: Source,
     resources: Vec<KernelResources>,
     /// By the number of the shape; of a program there is one.
     shapes: Mutex<BTreeMap<usize, ShapeForecast>>,
@@ -57,7 +57,7 @@ pub(super) struct Version {
 
 impl std::fmt::Debug for Version {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Version").field("source", &self.program.source.path).finish_non_exhaustive()
+        out.debug_struct("Version").field("source", &self.source.path).finish_non_exhaustive()
     }
 }
 
@@ -184,24 +184,16 @@ impl Workbench {
         shapes: ShapeChoice,
         cancel: &Cancel,
     ) -> Result<Version, LabError> {
-        let program = self.traced_program(source);
-        let shapes = self.shape_numbers(shapes);
         // Code generation takes about as long as the traced build.
         let (resources, traced) = std::thread::scope(|scope| {
-            let resources = scope.spawn(|| forecaster.resources(&program, cancel));
-            let traced = shapes
-                .iter()
-                .map(|shape| forecaster.trace(&program, &self.run_options(&self.arguments(*shape)), cancel))
-                .collect::<Result<Vec<_>, _>>();
+            let resources = scope.spawn(|| self.resources(forecaster, source, cancel));
+            let traced = self.traced(forecaster, source, &self.shape_numbers(shapes), cancel);
             (resources.join(), traced)
         });
         let resources = resources.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        let mut forecasts = BTreeMap::new();
-        for (shape, (code, launches)) in shapes.into_iter().zip(traced?) {
-            forecasts
-                .insert(shape, self.named(shape, forecaster.forecast(&code, &self.asked_for(launches)?, &resources)?));
-        }
-        Ok(Version { program, resources, shapes: Mutex::new(forecasts) })
+        let version = Version { source: source.clone(), resources, shapes: Mutex::default() };
+        self.forecast_traced(forecaster, &version, traced?)?;
+        Ok(version)
     }
 
     /// The forecasts at the chosen shapes; those that are not there yet are made.
@@ -212,20 +204,59 @@ impl Workbench {
         shapes: ShapeChoice,
         cancel: &Cancel,
     ) -> Result<Vec<ShapeForecast>, LabError> {
-        let mut found = Vec::new();
-        for shape in self.shape_numbers(shapes) {
-            if let Some(known) = lock(&version.shapes).get(&shape) {
-                found.push(known.clone());
-                continue;
-            }
-            let (code, launches) =
-                forecaster.trace(&version.program, &self.run_options(&self.arguments(shape)), cancel)?;
-            let forecast =
-                self.named(shape, forecaster.forecast(&code, &self.asked_for(launches)?, &version.resources)?);
-            lock(&version.shapes).insert(shape, forecast.clone());
-            found.push(forecast);
+        let wanted = self.shape_numbers(shapes);
+        let missing: Vec<usize> = {
+            let known = lock(&version.shapes);
+            wanted.iter().copied().filter(|shape| !known.contains_key(shape)).collect()
+        };
+        if !missing.is_empty() {
+            let traced = self.traced(forecaster, &version.source, &missing, cancel)?;
+            self.forecast_traced(forecaster, version, traced)?;
         }
-        Ok(found)
+        let known = lock(&version.shapes);
+        Ok(wanted.iter().filter_map(|shape| known.get(shape).cloned()).collect())
+    }
+
+    fn traced(
+        &self,
+        forecaster: &Forecaster,
+        source: &Source,
+        shapes: &[usize],
+        cancel: &Cancel,
+    ) -> Result<Traced, LabError> {
+        self.trace_with(forecaster.tracer(), source, &Extent::default(), shapes, cancel)
+    }
+
+    /// Forecasts what was recorded of a version.
+    fn forecast_traced(&self, forecaster: &Forecaster, version: &Version, traced: Traced) -> Result<(), LabError> {
+        for (shape, run) in traced.runs {
+            if let Some(failure) = &run.failure {
+                // Not all blocks are run, so that a program may find its results wrong.
+                tracing::info!("the traced run: {failure}");
+            }
+            let launches = self.asked_for(run.launches)?;
+            let shape = shape.unwrap_or_default();
+            let forecast = self.named(shape, forecaster.forecast(&traced.code, &launches, &version.resources)?);
+            lock(&version.shapes).insert(shape, forecast);
+        }
+        Ok(())
+    }
+
+    /// What code generation says of the kernels, templates among them as the feed instantiates them.
+    fn resources(
+        &self,
+        forecaster: &Forecaster,
+        source: &Source,
+        cancel: &Cancel,
+    ) -> Result<Vec<KernelResources>, LabError> {
+        match &self.feed {
+            Feed::Program(_) => forecaster.resources(source, &self.compile, cancel),
+            Feed::Benchmark(benchmark) => {
+                let compile = self.compile.clone().with(&benchmark.program.compile_options_of_the_source());
+                let source = self.bench(benchmark, Barriers::Fibers, |bench| bench.with_launches(source));
+                forecaster.resources(&source, &compile, cancel)
+            }
+        }
     }
 
     /// Whether a version is right at the smallest shape that stages may see: candidates are many, and all shapes are run
@@ -300,27 +331,6 @@ impl Workbench {
         Ok(checker)
     }
 
-    /// The program that is traced: the source itself, or the source with what feeds it.
-    fn traced_program(&self, source: &Source) -> Program {
-        match &self.feed {
-            Feed::Program(_) => {
-                Program { source: source.clone(), kernels: source.clone(), compile: self.compile.clone() }
-            }
-            Feed::Benchmark(benchmark) => {
-                let of_the_program = benchmark.program.compile_options();
-                let of_the_benchmark = CompileOptions { main: None, sources: Vec::new(), ..of_the_program };
-                let mut compile = self.compile.clone().with(&of_the_benchmark);
-                // A main of the source's own would be a second one.
-                compile.defines.push("main=ks_main_of_the_source".into());
-                Program {
-                    source: driver::program(source, benchmark),
-                    kernels: driver::with_launches(source, benchmark),
-                    compile,
-                }
-            }
-        }
-    }
-
     /// The launches of a program that are asked for; those of a benchmark's entry belong to it, all of them.
     fn asked_for(&self, mut launches: Vec<Launch>) -> Result<Vec<Launch>, LabError> {
         if let (Feed::Program(_), Some(kernel)) = (&self.feed, &self.kernel) {
@@ -336,20 +346,6 @@ impl Workbench {
             }
         }
         Ok(launches)
-    }
-
-    fn shape_numbers(&self, shapes: ShapeChoice) -> Vec<usize> {
-        match &self.feed {
-            Feed::Program(_) => vec![0],
-            Feed::Benchmark(benchmark) => benchmark.chosen(shapes),
-        }
-    }
-
-    fn arguments(&self, shape: usize) -> Vec<String> {
-        match &self.feed {
-            Feed::Program(arguments) => arguments.timing.clone(),
-            Feed::Benchmark(benchmark) => driver::arguments(benchmark, shape),
-        }
     }
 
     fn named(&self, shape: usize, kernels: Vec<KernelForecast>) -> ShapeForecast {

@@ -249,19 +249,24 @@ KS_DOT(udot4, unsigned, 8, unsigned_field)
 KS_DOT(sdot8, int, 4, signed_field)
 KS_DOT(udot8, unsigned, 4, unsigned_field)
 #undef KS_DOT
-static KS_INLINE int __builtin_amdgcn_sdot2(::ks::ShortPair a, ::ks::ShortPair b, int sum, bool clamp) {
-    return ::ks::sum_of_products<int>(int64_t{a[0]} * b[0] + int64_t{a[1]} * b[1] + sum, clamp);
-}
-static KS_INLINE unsigned __builtin_amdgcn_udot2(::ks::UnsignedShortPair a, ::ks::UnsignedShortPair b, unsigned sum,
-                                                 bool clamp) {
-    return ::ks::sum_of_products<unsigned>(int64_t{a[0]} * b[0] + int64_t{a[1]} * b[1] + sum, clamp);
+namespace ks {
+template <class T, class Pair> static KS_INLINE T dot2(Pair a, Pair b, T sum, bool clamp) {
+    return sum_of_products<T>(int64_t{a[0]} * b[0] + int64_t{a[1]} * b[1] + sum, clamp);
 }
 /// With `clamp`, into [0, 1].
-static KS_INLINE float __builtin_amdgcn_fdot2(::ks::HalfPair a, ::ks::HalfPair b, float sum, bool clamp) {
+static KS_INLINE float fdot2(HalfPair a, HalfPair b, float sum, bool clamp) {
     const float first = __builtin_fmaf(static_cast<float>(a[0]), static_cast<float>(b[0]), sum);
     const float total = __builtin_fmaf(static_cast<float>(a[1]), static_cast<float>(b[1]), first);
     return clamp ? fminf(fmaxf(total, 0.0f), 1.0f) : total;
 }
+} // namespace ks
+#define KS_DOT2(NAME, T, PAIR, EXPRESSION)                                                                             \
+    KS_OPERATION(static, T, __builtin_amdgcn_##NAME, (::ks::PAIR a, ::ks::PAIR b, T sum, bool clamp),                  \
+                 (a, b, sum, clamp), ::ks::EXPRESSION(a, b, sum, clamp))
+KS_DOT2(sdot2, int, ShortPair, dot2)
+KS_DOT2(udot2, unsigned, UnsignedShortPair, dot2)
+KS_DOT2(fdot2, float, HalfPair, fdot2)
+#undef KS_DOT2
 
 // HIP's names for them: two numbers of 16 bits, four of 8, eight of 4.
 static KS_INLINE int amd_mixed_dot(short2 a, short2 b, int sum, bool clamp) {

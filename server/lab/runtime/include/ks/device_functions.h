@@ -9,6 +9,7 @@
 #include <ks/math.h>
 #include <ks/matrix.h>
 #include <ks/memory_builtins.h>
+#include <ks/nvidia_dot_products.h>
 #include <ks/stopping.h>
 #include <ks/synchronize.h>
 #include <ks/wave_functions.h>

@@ -45,8 +45,7 @@ static KS_INLINE __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) {
 }
 /// a.x * b.x + a.y * b.y + c in float, into [0, 1] if `saturate`.
 static KS_INLINE float amd_mixed_dot(__half2 a, __half2 b, float c, bool saturate) {
-    const float sum = fmaf(__half2float(a.x), __half2float(b.x), fmaf(__half2float(a.y), __half2float(b.y), c));
-    return saturate ? fminf(fmaxf(sum, 0.0f), 1.0f) : sum;
+    return __builtin_amdgcn_fdot2(::ks::HalfPair{a.x.data, a.y.data}, ::ks::HalfPair{b.x.data, b.y.data}, c, saturate);
 }
 
 static KS_INLINE bool __hisnan(__half a) { return a.data != a.data; }

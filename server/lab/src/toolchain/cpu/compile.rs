@@ -145,6 +145,9 @@ impl Build<'_> {
         let mut maker = KeyMaker::default();
         maker.add(FORMAT).add(format!("{:?}", self.product)).add(self.cpu.runtime.key.text());
         maker.add(flags::standard(self.options.standard.as_deref()));
+        if let Variant::Traced(target) = self.cpu.runtime.variant {
+            super::traced::add_to_key(target, &mut maker);
+        }
         for argument in self.options.arguments() {
             maker.add(argument);
         }
@@ -177,7 +180,7 @@ impl Build<'_> {
             }
             warnings.extend(self.warnings(&run)?);
         }
-        let precompiled = self.takes_precompiled_header();
+        let precompiled = self.options.takes_precompiled_header();
         let mut run = self.run_clang(&work, self.arguments(work.path(), precompiled)?)?;
         if self.was_split_in_vain(&run) {
             return self.make_whole(key);
@@ -254,16 +257,6 @@ impl Build<'_> {
         headers.sort();
         headers.dedup();
         Ok(headers)
-    }
-
-    /// A precompiled header comes before all else: not where macros or forced includes are to change what is in it.
-    fn takes_precompiled_header(&self) -> bool {
-        let reserved =
-            |define: &String| define.starts_with("KS_") || define.starts_with('_') && !define.starts_with("__HIP");
-        self.options.undefines.is_empty()
-            && self.options.forced_includes.is_empty()
-            && self.options.extra.is_empty()
-            && !self.options.defines.iter().any(reserved)
     }
 
     pub(super) fn run_clang(&self, work: &TempDir, arguments: Vec<OsString>) -> Result<Run, LabError> {

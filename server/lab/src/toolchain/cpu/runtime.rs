@@ -16,7 +16,7 @@ use crate::{Cancel, LabError};
 
 /// What the precompiled header holds: HIP's, and those of the library that programs take most often, which cost more to
 /// read than most kernels to compile. A program that does not compile with it is compiled again without.
-const PREFIX: &str = "\
+pub(crate) const PREFIX: &str = "\
 #include <hip/hip_runtime.h>
 #include <algorithm>
 #include <chrono>

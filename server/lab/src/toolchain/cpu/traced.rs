@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::compile::{Build, Product, compiler_environment, limits, unit_object};
 use super::flags;
 use super::variant::Target;
+use crate::cache::KeyMaker;
 use crate::sandbox::{self, Command, Policy, Run};
 use crate::{Diagnostic, Failure, LabError};
 
@@ -23,6 +24,13 @@ const CODE: &str = "code.json";
 /// generator that decide how addresses are computed and how wide accesses are.
 const PASSES: &str = "-passes=default<O3>,function(separate-const-offset-from-gep<lower-gep>,slsr,gvn,nary-reassociate,\
                       early-cse,loop(loop-reduce),load-store-vectorizer)";
+
+/// What is made of a unit's code depends on this, besides the compiler and its flags.
+pub(super) fn add_to_key(target: Target, maker: &mut KeyMaker) {
+    for part in target.machine().iter().chain([&PASSES]).chain(&flags::OF_TRACED_CODE).chain(&ir::SOURCES) {
+        maker.add(part);
+    }
+}
 
 /// The blocks of a traced program or object.
 pub(super) fn code_of(built: &Path) -> Result<Code, LabError> {
@@ -42,6 +50,7 @@ impl Build<'_> {
             self.optimise(work, target, &unit, &optimised)?;
             let path = work.path().join(&optimised);
             let text = fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
+            fs::remove_file(&path).map_err(LabError::io("removing", &path))?;
             let main = self.sources.others.get(number).unwrap_or(&self.sources.main);
             let text = ir::instrument(&text, Some(main), &mut code).map_err(|error| self.cannot_be_traced(&error))?;
             let name = format!("instrumented-{number}.ll");
@@ -50,6 +59,12 @@ impl Build<'_> {
             instrumented.push(name);
         }
         self.link(work, &instrumented)?;
+        // An entry of the cache has what is run and what is read, and not what led there.
+        let steps = instrumented.iter().map(String::as_str).chain([MAIN]);
+        for step in steps {
+            let path = work.path().join(step);
+            fs::remove_file(&path).map_err(LabError::io("removing", path))?;
+        }
         let path = work.path().join(CODE);
         let text = serde_json::to_vec(&code).map_err(std::io::Error::other).map_err(LabError::io("writing", &path))?;
         fs::write(&path, text).map_err(LabError::io("writing", path))
