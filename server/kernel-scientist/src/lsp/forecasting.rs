@@ -210,9 +210,15 @@ impl Session {
         let device = self.device_of(&source.path)?;
         let device = if lab::forecast::is_device(&device) { device } else { devices::DEFAULT.to_owned() };
         let of = hash(&source, &device);
-        if self.state().forecasting.known.get(uri).is_some_and(|known| known.of == Some(of)) {
-            return None;
-        }
+        let before = {
+            let state = self.state();
+            let known = state.forecasting.known.get(uri);
+            if known.is_some_and(|known| known.of == Some(of)) {
+                return None;
+            }
+            // An edit since would have ended this attempt, and its marks would stand elsewhere.
+            known.and_then(|known| known.shown.clone()).filter(|_| !cancel.is_cancelled())
+        };
         let wanted = Wanted {
             source: source.clone(),
             analysis,
@@ -220,6 +226,7 @@ impl Session {
             cache: self.world.cache.clone(),
             timeout: Duration::from_secs_f64(settings.timeout_seconds),
             memory_bytes: settings.memory_mib << 20,
+            before,
             cancel: cancel.clone(),
         };
         Some(Attempt { source, wanted, of })

@@ -47,9 +47,9 @@ pub fn hover(view: &View, at: usize) -> Option<Hover> {
 fn of_line(view: &View, at: usize) -> Option<Hover> {
     let shown = view.forecast.as_ref().filter(|_| view.settings.line_hints)?;
     let end = view.line_end(at);
-    let (place, mark) = shown.marks().find(|(place, _)| view.line_end(*place) == end)?;
+    let (place, account, mark) = shown.marks().find(|(place, ..)| view.line_end(*place) == end)?;
     // The mark stands behind the first character of its line.
-    Some(Hover { range: place.min(end)..end, text: markdown::line(view, mark) })
+    Some(Hover { range: place.min(end)..end, text: markdown::line(view, account, mark) })
 }
 
 /// What this session forecast of a kernel, or why it did not.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::analysis::KernelFacts;
-use super::forecasts::{Account, Mark};
+use super::forecasts::Account;
 use super::history::{KernelHistory, Row, Speed};
 use super::known_time::{KnownTime, Source};
 use super::markdown;
@@ -122,25 +122,17 @@ fn versus(speed: &Speed) -> String {
 fn lines(view: &View, range: &Range<usize>) -> Vec<Hint> {
     let Some(shown) = &view.forecast else { return Vec::new() };
     let mut hints: Vec<Hint> = Vec::new();
-    for (place, mark) in shown.marks() {
+    for (place, account, mark) in shown.marks() {
         let at = view.line_end(place);
         // Two lines that were joined have one end.
         if at < range.start || range.end < at || hints.last().is_some_and(|last| last.at == at) {
             continue;
         }
-        let label = if is_current(view, mark) { mark.remark.clone() } else { format!("stale: {}", mark.remark) };
-        hints.push(Hint { at, label, tooltip: markdown::line(view, mark) });
+        let is_current = view.kernel_of(account).is_some_and(|kernel| kernel.fingerprint == account.fingerprint);
+        let label = if is_current { mark.remark.clone() } else { format!("stale: {}", mark.remark) };
+        hints.push(Hint { at, label, tooltip: markdown::line(view, account, mark) });
     }
     hints
-}
-
-/// Whether the kernel of a mark is as it was forecast.
-fn is_current(view: &View, mark: &Mark) -> bool {
-    let Some(account) = view.forecast.as_ref().and_then(|shown| shown.forecast.kernels.get(mark.account)) else {
-        return false;
-    };
-    let kernel = view.analysis.kernels.iter().find(|kernel| kernel.qualified_name == account.kernel);
-    kernel.is_some_and(|kernel| kernel.fingerprint == account.fingerprint)
 }
 
 /// `64 B`, `16.5 KiB`.

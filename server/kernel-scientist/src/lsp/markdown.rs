@@ -65,9 +65,8 @@ pub fn forecast(view: &View, account: &Account) -> String {
 }
 
 /// What is forecast of a line.
-pub fn line(view: &View, mark: &Mark) -> String {
+pub fn line(view: &View, kernel: &Account, mark: &Mark) -> String {
     let Some(shown) = &view.forecast else { return String::new() };
-    let Some(kernel) = shown.forecast.kernels.get(mark.account) else { return String::new() };
     let basis = &shown.forecast.basis;
     let mut out = format!("**{}** of the time of {}", told::percent(mark.line.share), kernel.kernel);
     if let Some(launch) = kernel.launches.first() {

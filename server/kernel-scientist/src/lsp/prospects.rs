@@ -84,7 +84,7 @@ fn judged(view: &View, hypothesis: &Hypothesis, account: &Account) -> Prospect {
     let sick = symptoms::cured_by(name).map(|symptom| symptoms::sick(&forecasts[0], symptom));
     let mut promise = expected(&judged);
     if let Some(worst) = sick.iter().flatten().next() {
-        match view.line_of(worst.line.line) {
+        match view.line_of(account, worst.line.line) {
             Some(line) => promise.push_str(&format!("; line {line}: {}", worst.what)),
             None => promise.push_str(&format!("; {}", worst.what)),
         }

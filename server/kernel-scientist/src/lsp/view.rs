@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hip_syntax::{PositionEncoding, Splice, Text};
 
 use super::analysis::{Analysis, KernelFacts, carried};
-use super::forecasts::{Account, Shown};
+use super::forecasts::{Account, Mark, Shown};
 use super::history::{FileHistory, KernelHistory};
 use super::jobs::JobView;
 use super::settings::Settings;
@@ -87,9 +87,15 @@ impl View {
         self.forecast.as_ref()?.account(kernel)
     }
 
-    /// Where a line of the text that was forecast is now, both from 1; `None` where it was edited away, or does not matter.
-    pub fn line_of(&self, forecast: u32) -> Option<usize> {
-        let (place, _) = self.forecast.as_ref()?.marks().find(|(_, mark)| mark.line.line == forecast)?;
+    /// The kernel that an account is of, as it is now.
+    pub fn kernel_of(&self, account: &Account) -> Option<&KernelFacts> {
+        self.analysis.kernels.iter().find(|kernel| kernel.qualified_name == account.kernel)
+    }
+
+    /// Where a line that an account names is now, from 1; `None` where it was edited away, or does not matter.
+    pub fn line_of(&self, account: &Account, line: u32) -> Option<usize> {
+        let is_it = |of: &Account, mark: &Mark| of.kernel == account.kernel && mark.line.line == line;
+        let (place, ..) = self.forecast.as_ref()?.marks().find(|(_, of, mark)| is_it(of, mark))?;
         Some(self.text.rope().byte_to_line(place.min(self.text.len())) + 1)
     }
 

@@ -20,7 +20,7 @@ use super::settings::Settings;
 use super::suggestions::Shelf;
 use crate::cli::provider::Provider;
 use crate::config::Config;
-use crate::devices;
+use crate::devices::{self, CPU};
 use crate::forecasts::outlook::{self, Outlook};
 
 /// What a job does.
@@ -170,9 +170,11 @@ impl Assignment {
             .map_err(|error| Outcome::Error(error.to_string()))
     }
 
-    /// The lab's name of the device that the user works with; a run goes on with the one that it began with.
+    /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
+    /// made on the CPU whatever times are for.
     fn device(&self) -> Result<String, Outcome> {
         match &self.work {
+            Work::Check => Ok(CPU.to_owned()),
             Work::Resume(run) => Ok(Notebook::open(&self.notebook)?.run(*run)?.device),
             _ => devices::find(&self.config()?, &self.settings.device)
                 .map_err(|error| Outcome::Error(format!("kernelScientist.device: {error}"))),

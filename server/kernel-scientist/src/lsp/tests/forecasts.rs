@@ -12,7 +12,7 @@ use super::features::{check_hints, measured, row, typed, view};
 use super::marks::{Marked, marked};
 use crate::forecasts::account::tests::{access, kernel, line};
 use crate::lsp::analysis::Analysis;
-use crate::lsp::forecasts::{FileForecast, Shown};
+use crate::lsp::forecasts::{FileForecast, Shown, accounts};
 use crate::lsp::history::{Kind, Row, Speed};
 use crate::lsp::inlay_hints::hints;
 use crate::lsp::settings::Settings;
@@ -53,7 +53,8 @@ fn forecast() -> KernelForecast {
 /// The view of a text with this forecast of its present state.
 fn forecast_of(view: &mut View, kernels: Vec<KernelForecast>) {
     let shapes = vec![ShapeForecast { shape: Some("n=2048".into()), held_out: false, kernels }];
-    let made = FileForecast::new(basis(), None, &view.analysis, shapes, HashMap::new());
+    let kernels = accounts(&view.analysis, shapes);
+    let made = FileForecast::new(basis(), None, &view.analysis, kernels, HashMap::new());
     view.forecast = Some(Shown::new(made));
 }
 
@@ -267,4 +268,23 @@ fn hypotheses_promise_what_their_line_costs_and_those_without_a_symptom_are_not_
     forecast_of(&mut view, vec![KernelForecast { name, ..kernel(10.0, vec![line(number, 0.6, Vec::new())]) }]);
     let healthy = titles(&view);
     assert_eq!(padding(&healthy), None, "there is nothing to pad against: {healthy:?}");
+}
+
+#[test]
+fn a_line_that_two_kernels_run_stands_for_the_one_where_it_takes_longer() {
+    let text = "__device__ int helper(int* p) { return p[0]; }
+__global__ void first(int* p) { p[1] = helper(p); }
+__global__ void second(int* p) { p[2] = helper(p); }
+";
+    let mut view = view(text);
+    let of = |name: &str, us: f64, share: f64| KernelForecast {
+        name: name.into(),
+        launches: 1,
+        ..kernel(us, vec![line(1, share, vec![access("global", "load", 16.0, 1.0)])])
+    };
+    forecast_of(&mut view, vec![of("first", 10.0, 0.9), of("second", 100.0, 0.5)]);
+    let hints: Vec<_> = hints(&view, &(0..text.len())).into_iter().filter(|hint| hint.label.contains('%')).collect();
+    assert_eq!(hints.len(), 1, "{hints:?}");
+    assert_eq!((hints[0].label.as_str(), hints[0].at), ("50% · 16 sectors, ideal 4", text.find('\n').unwrap()));
+    assert!(hints[0].tooltip.contains("of the time of second"), "{}", hints[0].tooltip);
 }
