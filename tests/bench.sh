@@ -31,6 +31,12 @@ for sample in tests/programs/vector_add.hip tests/benchmarks/sgemm.hip; do
 done
 
 echo
+echo "## From a candidate's text to its forecast; other sizes alone; candidates checked and forecast side by side (load:$(cut -d' ' -f1 /proc/loadavg))"
+for sample in demo/transpose.hip demo/softmax.hip tests/benchmarks/sgemm.hip tests/benchmarks/scan.hip; do
+  cargo run --quiet --release --locked -p lab --example forecast_time -- "$sample"
+done
+
+echo
 echo "## The CPU runtime's own costs, on one core"
 tests/bench_runtime.sh "$binary"
 "$binary" check --output --timeout 120 tests/programs/bench/matrix.hip

@@ -29,7 +29,7 @@ const SEVERAL_UNITS: &str = "KS_SEVERAL_UNITS";
 const FORMAT: &str = "with marks of split kernels";
 pub(super) const OUTPUT: &str = "out";
 /// What is made of the main file before all units are linked.
-const MAIN_OBJECT: &str = "main.o";
+pub(super) const MAIN_OBJECT: &str = "main.o";
 const DEPENDENCIES: &str = "dependencies";
 const WARNINGS: &str = "warnings.json";
 /// There in builds whose kernels were split at their barriers, some of them at least.

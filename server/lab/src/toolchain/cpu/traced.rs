@@ -8,11 +8,10 @@ use forecast::code::Code;
 use forecast::ir;
 use tempfile::TempDir;
 
-use super::compile::{Build, Product, compiler_environment, limits, unit_object};
+use super::compile::{Build, MAIN_OBJECT, unit_object};
 use super::flags;
 use super::variant::Target;
 use crate::cache::KeyMaker;
-use crate::sandbox::{self, Command, Policy, Run};
 use crate::{Diagnostic, Failure, LabError};
 
 /// What clang makes of the main file.
@@ -42,35 +41,26 @@ pub(super) fn code_of(built: &Path) -> Result<Code, LabError> {
 impl Build<'_> {
     /// Optimises, instruments and links all units below `work`.
     pub(super) fn instrument(&self, work: &TempDir, target: Target) -> Result<(), LabError> {
-        let units = (0..self.sources.others.len()).map(unit_object).chain([MAIN.to_owned()]);
+        let others = self.sources.others.len();
         let mut code = Code::default();
-        let mut instrumented = Vec::new();
-        for (number, unit) in units.enumerate() {
-            let optimised = format!("optimised-{number}.ll");
-            self.optimise(work, target, &unit, &optimised)?;
-            let path = work.path().join(&optimised);
-            let text = fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
-            fs::remove_file(&path).map_err(LabError::io("removing", &path))?;
+        for number in 0..=others {
+            let is_main = number == others;
+            let bitcode = if is_main { MAIN.to_owned() } else { unit_object(number) };
+            let text = self.optimised(work, target, &bitcode)?;
             let main = self.sources.others.get(number).unwrap_or(&self.sources.main);
             let text = ir::instrument(&text, Some(main), &mut code).map_err(|error| self.cannot_be_traced(&error))?;
-            let name = format!("instrumented-{number}.ll");
-            let path = work.path().join(&name);
-            fs::write(&path, text).map_err(LabError::io("writing", path))?;
-            instrumented.push(name);
+            self.translate(work, text, if is_main { MAIN_OBJECT } else { &bitcode })?;
         }
-        self.link(work, &instrumented)?;
-        // An entry of the cache has what is run and what is read, and not what led there.
-        let steps = instrumented.iter().map(String::as_str).chain([MAIN]);
-        for step in steps {
-            let path = work.path().join(step);
-            fs::remove_file(&path).map_err(LabError::io("removing", path))?;
-        }
+        self.warnings(&self.link_objects(work)?)?;
+        remove(&work.path().join(MAIN))?;
         let path = work.path().join(CODE);
         let text = serde_json::to_vec(&code).map_err(std::io::Error::other).map_err(LabError::io("writing", &path))?;
         fs::write(&path, text).map_err(LabError::io("writing", path))
     }
 
-    fn optimise(&self, work: &TempDir, target: Target, unit: &str, output: &str) -> Result<(), LabError> {
+    /// A unit after LLVM's optimiser for the device, as text.
+    fn optimised(&self, work: &TempDir, target: Target, unit: &str) -> Result<String, LabError> {
+        const OUTPUT: &str = "optimised.ll";
         let clang = &self.cpu.clang;
         let optimiser = clang.optimiser.as_ref().ok_or_else(|| {
             LabError::Unavailable(format!(
@@ -83,32 +73,24 @@ impl Build<'_> {
         })?;
         let mut arguments: Vec<OsString> = target.machine().iter().map(OsString::from).collect();
         arguments.extend(["-vectorize-loops=false", "-vectorize-slp=false", PASSES, "-S"].map(OsString::from));
-        arguments.extend([unit.into(), "-o".into(), output.into()]);
-        self.run(optimiser, work, arguments).map(drop)
+        arguments.extend([unit.into(), "-o".into(), OUTPUT.into()]);
+        self.warnings(&self.run_tool(optimiser, work, arguments)?)?;
+        let path = work.path().join(OUTPUT);
+        let text = fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
+        // An entry of the cache has what is run and what is read, and not what led there.
+        remove(&path)?;
+        Ok(text)
     }
 
-    fn link(&self, work: &TempDir, units: &[String]) -> Result<(), LabError> {
+    /// Makes the host's code of LLVM's text.
+    fn translate(&self, work: &TempDir, text: String, object: &str) -> Result<(), LabError> {
+        const INPUT: &str = "instrumented.ll";
+        let path = work.path().join(INPUT);
+        fs::write(&path, text).map_err(LabError::io("writing", &path))?;
         let mut arguments: Vec<OsString> = flags::OF_TRACED_CODE.map(OsString::from).to_vec();
-        if self.product == Product::Object {
-            arguments.extend(["-shared", "-Wl,-Bsymbolic"].map(OsString::from));
-        }
-        arguments.extend(["-pthread".into(), "-x".into(), "ir".into()]);
-        arguments.extend(units.iter().map(OsString::from));
-        arguments.extend(["-x".into(), "none".into()]);
-        arguments.extend(self.cpu.runtime.link_arguments());
-        arguments.extend(self.cpu.clang.linker_argument());
-        arguments.extend(["-o".into(), super::compile::OUTPUT.into()]);
-        self.run(&self.cpu.clang.path, work, arguments).map(drop)
-    }
-
-    fn run(&self, program: &Path, work: &TempDir, arguments: Vec<OsString>) -> Result<Run, LabError> {
-        let mut command = Command::new(program, work.path(), Policy::Compiler, limits());
-        command.arguments = arguments;
-        command.environment = compiler_environment(work.path());
-        command.readable = self.readable();
-        let run = sandbox::run(&command, self.cancel)?;
-        self.warnings(&run)?;
-        Ok(run)
+        arguments.extend(["-c", "-x", "ir", INPUT, "-o", object].map(OsString::from));
+        self.warnings(&self.run_clang(work, arguments)?)?;
+        remove(&path)
     }
 
     fn cannot_be_traced(&self, error: &ir::IrError) -> LabError {
@@ -126,4 +108,8 @@ impl Build<'_> {
         };
         Failure::DoesNotCompile { diagnostics: vec![diagnostic] }.into()
     }
+}
+
+fn remove(path: &Path) -> Result<(), LabError> {
+    fs::remove_file(path).map_err(LabError::io("removing", path))
 }
