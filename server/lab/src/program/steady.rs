@@ -27,7 +27,7 @@ type Runs = Vec<Vec<f64>>;
 ///
 /// A launch is drawn in for both versions or for neither, and equally far: else chance would make equal versions different.
 pub(super) fn steadied(mut versions: [Runs; 2]) -> [Vec<f64>; 2] {
-    if versions.iter().all(|runs| is_regular(runs)) {
+    if versions.iter().all(is_regular) {
         let most = versions.iter().map(|runs| runs[0].len()).max().unwrap_or(0);
         for launch in 0..most {
             draw_in(&mut versions, launch);
