@@ -1,7 +1,7 @@
-// Sum of each row: one block a row, a tree in shared memory whose neighbours drift apart.
+// Sum of each row: a large block for each, a tree in shared memory whose neighbours drift apart.
 #include <hip/hip_runtime.h>
 
-#define THREADS 256
+#define THREADS 1024
 
 __global__ void row_sum(const float* x, float* sums, int cols) {
     __shared__ float partial[THREADS];

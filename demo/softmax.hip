@@ -1,7 +1,7 @@
-// Softmax of each row, one block a row.
+// Softmax of each row, one wavefront a row.
 #include <hip/hip_runtime.h>
 
-#define THREADS 128
+#define THREADS 64
 
 __device__ float block_max(float value, float* scratch) {
     scratch[threadIdx.x] = value;
