@@ -39,17 +39,25 @@ pub struct Cured {
 
 /// What a change cured, the most first, at the shape where the kernel takes longest.
 pub fn between(before_text: &str, before: &[ShapeForecast], after_text: &str, after: &[ShapeForecast]) -> Vec<Cured> {
-    let stretches = stretches(before_text, after_text);
+    let (stretches, added) = stretches(before_text, after_text);
     let lines: Vec<&str> = before_text.lines().collect();
     let mut all = Vec::new();
     for (kernel, old) in longest(before) {
         let Some(new) = longest(after).remove(&kernel) else { continue };
         let costs = |kernel: &KernelForecast| kernel.us * f64::from(kernel.launches.max(1));
-        for stretch in &stretches {
-            let (old_lines, new_lines) = (inside(old, &stretch.old), inside(new, &stretch.new));
-            let time = |kernel: &KernelForecast, lines: &[&LineForecast]| {
-                costs(kernel) * lines.iter().map(|line| line.share).sum::<f64>()
-            };
+        let time = |kernel: &KernelForecast, lines: &[&LineForecast]| {
+            // From 0, since the sum of nothing is -0.
+            lines.iter().fold(0.0, |sum, line| sum + costs(kernel) * line.share)
+        };
+        let of_old = |stretch: &Stretch| time(old, &inside(old, &stretch.old));
+        let removed = stretches.iter().enumerate().filter(|(_, stretch)| stretch.new.is_empty());
+        let replaced = removed.max_by(|(_, one), (_, other)| of_old(one).total_cmp(&of_old(other)));
+        let replaced = replaced.map(|(place, _)| place);
+        for (place, stretch) in stretches.iter().enumerate() {
+            let (old_lines, mut new_lines) = (inside(old, &stretch.old), inside(new, &stretch.new));
+            if replaced == Some(place) {
+                new_lines = added.iter().flat_map(|lines| inside(new, lines)).collect();
+            }
             let (before_us, after_us) = (time(old, &old_lines), time(new, &new_lines));
             let Some(worst) = old_lines.iter().max_by(|one, other| one.share.total_cmp(&other.share)) else { continue };
             let saved_share = (before_us - after_us) / costs(old).max(f64::MIN_POSITIVE);
@@ -103,10 +111,11 @@ struct Stretch {
     new: std::ops::Range<u32>,
 }
 
-/// Lines that stayed, one by one, and stretches that were written anew.
-fn stretches(before: &str, after: &str) -> Vec<Stretch> {
+/// Lines that stayed, one by one, and stretches that were written anew or removed; and lines that were added elsewhere: the
+/// work of what was removed goes on there.
+fn stretches(before: &str, after: &str) -> (Vec<Stretch>, Vec<std::ops::Range<u32>>) {
     let range = |first: usize, count: usize| first as u32 + 1..(first + count) as u32 + 1;
-    let mut all = Vec::new();
+    let (mut all, mut added) = (Vec::new(), Vec::new());
     for op in TextDiff::from_lines(before, after).ops() {
         match *op {
             DiffOp::Equal { old_index, new_index, len } => {
@@ -118,10 +127,10 @@ fn stretches(before: &str, after: &str) -> Vec<Stretch> {
             DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                 all.push(Stretch { old: range(old_index, old_len), new: range(new_index, new_len) });
             }
-            DiffOp::Insert { .. } => {}
+            DiffOp::Insert { new_index, new_len, .. } => added.push(range(new_index, new_len)),
         }
     }
-    all
+    (all, added)
 }
 
 /// Of each kernel, by its name without template arguments, the launch that takes longest.
@@ -159,6 +168,19 @@ mod tests {
 
     const BEFORE: &str = "__shared__ float t[32][32];\nt[y][x] = in[i];\nout[i] = t[x][y];\nslow();\n";
     const AFTER: &str = "__shared__ float t[32][33];\nt[y][x] = in[i];\nout[i] = t[x][y];\nquick();\nmore();\n";
+
+    #[test]
+    fn what_was_removed_costs_what_was_added_elsewhere() {
+        let before = shapes(kernel(100.0, vec![line(1, 0.9, Vec::new()), line(2, 0.1, Vec::new())]));
+        for (text, lines, after_us) in [
+            ("kept();\nquick();\n", vec![line(1, 0.25, Vec::new()), line(2, 0.75, Vec::new())], 90.0),
+            ("kept();\n", vec![line(1, 1.0, Vec::new())], 0.0),
+        ] {
+            let cured = between("slow();\nkept();\n", &before, text, &shapes(kernel(40.0, lines)));
+            assert_eq!((cured.len(), cured[0].line, cured[0].after_us), (1, 1, after_us), "{text}");
+            assert!(cured[0].after_us.is_sign_positive());
+        }
+    }
 
     #[test]
     fn a_line_is_cured_that_stayed_and_one_that_was_written_anew() {
