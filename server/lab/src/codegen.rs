@@ -9,6 +9,7 @@
 //! [`NotInstantiated`] when it uses none.
 
 mod errors;
+mod kept;
 mod names;
 mod occupancy;
 mod precompiled;
@@ -33,7 +34,6 @@ use crate::source::Source;
 use crate::toolchain::{CompileOptions, includes};
 use crate::verdict::{Diagnostic, Failure};
 pub use occupancy::Limit;
-use remarks::Remark;
 pub use toolchain::{DEFAULT_ARCH, Places};
 use toolchain::{DeviceLibraries, Toolchain};
 use work::WorkFolder;
@@ -174,15 +174,14 @@ impl Codegen {
         let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
         Source::check_path(&path)?;
         let source = Source::new(crate::paths::without_dots(&path), source.text.clone());
-        let work = WorkFolder::new(&source)?;
-        let remarks = self.compile(&source, &work, arch, options, cancel)?;
-        let assembly = std::fs::read_to_string(work.assembly()).map_err(LabError::io("reading", work.assembly()))?;
+        let answer = self.answer(&source, arch, options, cancel)?;
+        let remarks = remarks::parse(&answer.messages);
         let syntax = Syntax::parse(source.text.clone());
-        let (kernels, not_instantiated) = resources::collect(&assembly, &remarks, &source, &syntax, arch);
+        let (kernels, not_instantiated) = resources::collect(&answer.metadata, &remarks, &source, &syntax, arch);
         Ok(Analysis { arch: arch.to_owned(), compiler: self.toolchain.version.clone(), kernels, not_instantiated })
     }
 
-    /// Runs the compiler; its remarks when it succeeded, its errors as a failure otherwise.
+    /// Runs the compiler; what it says when it succeeded, its errors as a failure otherwise.
     fn compile(
         &self,
         source: &Source,
@@ -190,7 +189,7 @@ impl Codegen {
         arch: &str,
         options: &CompileOptions,
         cancel: &Cancel,
-    ) -> Result<Vec<Remark>, LabError> {
+    ) -> Result<String, LabError> {
         let mut headers = includes::Headers::new(&options.include_folders);
         headers.follow(&source.path, &source.text);
         if let Some(main) = &options.main {
@@ -218,7 +217,7 @@ impl Codegen {
             run = sandbox::run(&command, cancel)?;
         }
         if run.end == End::Status(0) {
-            return Ok(remarks::parse(&run.stderr));
+            return Ok(run.stderr);
         }
         let mut diagnostics = errors::diagnostics(&run.stderr, &source.path, &[work.path(), self.libraries.folder()]);
         let has_error = diagnostics.first().is_some_and(|first| first.severity != "warning");
@@ -242,6 +241,7 @@ impl Codegen {
         }
         let output = ["-Rpass-analysis=kernel-resource-usage", "-fno-caret-diagnostics", "-fno-color-diagnostics"];
         arguments.extend(output.map(OsString::from));
+        arguments.extend(["-MMD".into(), "-MF".into(), work.dependencies().into()]);
         arguments.extend(["-ivfsoverlay".into(), work.overlay().into()]);
         let input = options.main.clone().unwrap_or_else(|| work.input(source));
         arguments.extend(["-o".into(), work.assembly().into(), input.into()]);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab::codegen::{Analysis, Codegen, KernelResources, Limit, Places};
 use lab::toolchain::CompileOptions;
@@ -47,15 +47,16 @@ int main() {
 }
 "#;
 
-/// A folder of its own with its cache: `analyze` must leave the first untouched.
+/// A folder of its own, which `analyze` must leave untouched, and the cache that the other tests of this crate use: headers are
+/// compiled beforehand once.
 struct Desk {
     folder: tempfile::TempDir,
-    cache: tempfile::TempDir,
+    cache: PathBuf,
 }
 
 impl Desk {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), cache: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache") }
     }
 
     fn source(&self, text: &str) -> Source {
@@ -67,7 +68,7 @@ impl Desk {
             defines: defines.iter().map(|define| (*define).to_owned()).collect(),
             ..CompileOptions::default()
         };
-        Codegen::new(self.cache.path()).unwrap().analyze(source, arch, &options, &Cancel::new())
+        Codegen::new(&self.cache).unwrap().analyze(source, arch, &options, &Cancel::new())
     }
 }
 
@@ -169,7 +170,7 @@ fn a_header_is_compiled_with_its_main_file() {
                 __syncthreads(); x[1] = all[threadIdx.x ^ 1]; }\n";
     std::fs::write(desk.folder.path().join("kernels.hip"), "this is stale and does not compile").unwrap();
     let options = CompileOptions { main: Some(main), defines: vec!["SIZE=32".into()], ..CompileOptions::default() };
-    let codegen = Codegen::new(desk.cache.path()).unwrap();
+    let codegen = Codegen::new(&desk.cache).unwrap();
     let analysis = codegen.analyze(&desk.source(text), "gfx942", &options, &Cancel::new()).unwrap();
     assert_eq!((find(&analysis, "k<32>").lds_bytes, find(&analysis, "k<32>").line), (128, 1));
 }
@@ -227,11 +228,33 @@ fn a_cancelled_analysis_ends_at_once() {
     let desk = Desk::new();
     let cancel = Cancel::new();
     cancel.cancel();
-    let result = Codegen::new(desk.cache.path()).unwrap().analyze(
+    let result = Codegen::new(&desk.cache).unwrap().analyze(
         &desk.source(KERNELS),
         "gfx942",
         &CompileOptions::default(),
         &cancel,
     );
     assert!(matches!(result, Err(LabError::Cancelled)));
+}
+
+#[test]
+fn what_is_known_of_a_text_is_asked_again_where_a_header_of_it_changes() {
+    let desk = Desk::new();
+    let header = desk.folder.path().join("size.h");
+    let text = "#include <hip/hip_runtime.h>\n#include \"size.h\"\n__global__ void k(float* x) {\n\
+                __shared__ float all[SIZE];\nall[threadIdx.x] = x[threadIdx.x];\n__syncthreads();\n\
+                x[threadIdx.x] = all[SIZE - 1 - threadIdx.x];\n}\n";
+    let source = desk.source(text);
+    std::fs::write(&source.path, text).unwrap();
+    let codegen = Codegen::new(&desk.cache).unwrap();
+    let analyze = || codegen.analyze(&source, "gfx942", &CompileOptions::default(), &Cancel::new()).unwrap();
+    std::fs::write(&header, "#define SIZE 256\n").unwrap();
+    let first = analyze();
+    assert_eq!((find(&first, "k").lds_bytes, analyze()), (1024, first.clone()));
+    std::fs::write(&header, "#define SIZE 512\n").unwrap();
+    assert_eq!(find(&analyze(), "k").lds_bytes, 2048);
+    // A header that is gone is an error, whatever is known.
+    std::fs::remove_file(&header).unwrap();
+    let gone = codegen.analyze(&source, "gfx942", &CompileOptions::default(), &Cancel::new());
+    assert!(matches!(gone, Err(LabError::Code(Failure::DoesNotCompile { .. }))), "{gone:?}");
 }

@@ -79,11 +79,15 @@ impl Codegen {
         for argument in arguments {
             maker.add(argument.as_encoded_bytes());
         }
-        // Clang refuses one whose headers have changed since.
+        self.add_system(&mut maker);
+        maker.key()
+    }
+
+    /// What is installed. Clang refuses a precompiled header whose headers have changed since; HIP's main one stands for all.
+    pub(super) fn add_system(&self, maker: &mut KeyMaker) {
         for path in [&self.toolchain.clang, &self.toolchain.headers.join("include/hip/hip_runtime.h")] {
             maker.add(path.as_os_str().as_encoded_bytes()).add(changed(path).to_le_bytes());
         }
-        maker.key()
     }
 }
 

@@ -23,6 +23,11 @@ impl<'a> Metadata<'a> {
     }
 }
 
+/// The part of the assembly that [`collect`] reads, and what may follow it.
+pub(super) fn metadata_block(assembly: &str) -> &str {
+    assembly.find(".amdgpu_metadata").map_or("", |at| &assembly[at..])
+}
+
 /// Reads the kernels out of the `.amdgpu_metadata` block of the assembly: a YAML list whose entries begin with `  - `,
 /// with their own keys indented by four and those of the arguments by more.
 fn metadata(assembly: &str) -> Vec<Metadata<'_>> {

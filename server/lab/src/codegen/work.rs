@@ -41,6 +41,11 @@ impl WorkFolder {
         self.path().join("kernels.s")
     }
 
+    /// The files that were read, as a makefile's rule.
+    pub fn dependencies(&self) -> PathBuf {
+        self.path().join("dependencies")
+    }
+
     /// What to compile.
     pub fn input(&self, source: &Source) -> PathBuf {
         if source.path.is_file() { source.path.clone() } else { self.path().join("unsaved.hip") }

@@ -25,6 +25,7 @@ use crate::cache::Cache;
 use crate::sanitize::Sanitizer;
 use crate::{Cancel, Diagnostic, LabError, Source};
 
+pub(crate) use compile::prerequisites;
 pub(crate) use runtime::PREFIX;
 pub use variant::Target;
 pub(crate) use variant::Variant;

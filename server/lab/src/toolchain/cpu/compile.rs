@@ -397,7 +397,7 @@ fn with_headers(key: &Key, headers: &[PathBuf]) -> io::Result<Key> {
 }
 
 /// What a makefile's rule depends on.
-fn prerequisites(rule: &str) -> Vec<PathBuf> {
+pub(crate) fn prerequisites(rule: &str) -> Vec<PathBuf> {
     let Some((_, list)) = rule.split_once(": ") else { return Vec::new() };
     let mut paths = Vec::new();
     let mut path = String::new();
