@@ -228,6 +228,7 @@ impl Session {
             memory_bytes: settings.memory_mib << 20,
             before,
             cancel: cancel.clone(),
+            ending: self.ending.clone(),
         };
         Some(Attempt { source, wanted, of })
     }

@@ -147,6 +147,8 @@ pub struct Wanted {
     pub before: Option<Shown>,
     /// Ends it.
     pub cancel: Cancel,
+    /// Set when the server ends.
+    pub ending: Cancel,
 }
 
 impl Wanted {
@@ -180,7 +182,9 @@ impl Wanted {
             timeout: self.timeout,
             memory_bytes: self.memory_bytes,
         };
-        Workbench::open(&self.source, options, &self.cancel)
+        // The first time runtimes are built, which takes a minute or two: an edit must not throw that away.
+        let bench = Workbench::open(&self.source, options, &self.ending)?;
+        if self.cancel.is_cancelled() { Err(LabError::Cancelled) } else { Ok(bench) }
     }
 
     /// Signatures feed one kernel at a time. Those that are as they were keep what they have, unless something else changed
@@ -376,6 +380,7 @@ mod tests {
             memory_bytes: 0,
             before: Some(shown.clone()),
             cancel: Cancel::new(),
+            ending: Cancel::new(),
         };
         let now = text.to_string();
         let kept = wanted(&now).kept(&basis(), note.as_ref());

@@ -57,7 +57,7 @@ fn forecast_of(out: &mut String, view: &View, kernel: &KernelFacts) {
     let Some(account) = view.account_of(kernel) else {
         let missing = view.forecast.as_ref().and_then(|shown| shown.forecast.missing.get(&kernel.qualified_name));
         if let Some(why) = missing.or(view.no_forecast.as_ref()) {
-            let _ = writeln!(out, "No forecast: {why}{}\n", needed(view));
+            let _ = writeln!(out, "No forecast: {why}\n");
         }
         return;
     };
@@ -69,15 +69,6 @@ fn forecast_of(out: &mut String, view: &View, kernel: &KernelFacts) {
     }
     out.push_str(&markdown::forecast(view, account));
     out.push('\n');
-}
-
-/// What would help where there is no benchmark file.
-fn needed(view: &View) -> &'static str {
-    if view.has_benchmark_file {
-        ""
-    } else {
-        ". A benchmark file says how the kernel is fed: the code action **Create benchmark** writes a first one."
-    }
 }
 
 /// The kernel whose name stands at a place, and where.

@@ -59,7 +59,7 @@ pub fn forecast(view: &View, account: &Account) -> String {
     }
     let _ = writeln!(out, "\n{}: {}", basis.title, basis.note());
     if let Some(note) = &shown.forecast.note {
-        let _ = writeln!(out, "\n{note}");
+        let _ = writeln!(out, "\n{note} (here: the code action **Create benchmark**)");
     }
     out
 }

@@ -229,15 +229,19 @@ fn hover_tells_the_account_of_a_kernel_and_of_a_line() {
 }
 
 #[test]
-fn hover_says_why_there_is_no_forecast_and_what_is_needed() {
+fn hover_says_why_there_is_no_forecast_and_what_it_was_made_with() {
     let mut view = view(TRANSPOSE);
     view.no_forecast = Some("parameter p is of a type that cannot be filled".into());
     let at = TRANSPOSE.find("transpose").unwrap();
-    let told = hover::hover(&view, at).unwrap().text;
-    assert!(told.contains("No forecast: parameter p") && told.contains("**Create benchmark**"), "{told}");
+    assert!(hover::hover(&view, at).unwrap().text.contains("No forecast: parameter p"));
     assert_eq!(labels(&view), ["LDS 4 KiB"], "no noise in the text");
-    view.has_benchmark_file = true;
-    assert!(!hover::hover(&view, at).unwrap().text.contains("Create benchmark"));
+    let shapes = vec![ShapeForecast { shape: None, held_out: false, kernels: vec![forecast()] }];
+    let kernels = accounts(&view.analysis, shapes);
+    let note = Some("the kernel is fed by its signature".to_owned());
+    view.forecast = Some(Shown::new(FileForecast::new(basis(), note, &view.analysis, kernels, HashMap::new())));
+    view.no_forecast = None;
+    let told = hover::hover(&view, at).unwrap().text;
+    assert!(told.contains("fed by its signature (here: the code action **Create benchmark**)"), "{told}");
 }
 
 #[test]
