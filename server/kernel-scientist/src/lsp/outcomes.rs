@@ -21,6 +21,7 @@ use super::session::Session;
 use super::suggestions::Tested;
 use super::work::Outcome;
 use crate::cli::figures;
+use crate::forecasts::cured::Cured;
 use crate::forecasts::outlook::Outlook;
 
 /// Hypotheses that are listed in a message.
@@ -37,7 +38,7 @@ impl Session {
                 self.publish(&job.target.uri, Vec::new());
             }
             Outcome::Tested(hypothesis, tested) => self.tested(&job, path.clone(), &hypothesis, &tested),
-            Outcome::Evolved(base, ended) => self.evolved(&job, path.clone(), base, &ended),
+            Outcome::Evolved(base, ended, cured) => self.evolved(&job, path.clone(), base, &ended, &cured),
             Outcome::Checked(faults, failure) => self.checked(&job, &faults, failure.as_ref()),
             Outcome::Suggested(hypotheses, problem) => self.suggested(&job, hypotheses, problem.as_deref()),
             Outcome::Failed(failure) => {
@@ -90,7 +91,7 @@ impl Session {
         }
     }
 
-    fn evolved(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, base: Arc<str>, ended: &Ended) {
+    fn evolved(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, base: Arc<str>, ended: &Ended, cured: &[Cured]) {
         let finished = &ended.finished;
         let (Some(text), true) = (&ended.best_text, finished.confirmed) else {
             self.outbox.message(Tone::Info, format!("Evolve: {}", finished.reason));
@@ -104,9 +105,16 @@ impl Session {
             title: format!("Best version, {} vs original", brief_speed(finished.speedup, finished.forecast.as_ref())),
         };
         let proposal = self.state().proposals.keep(proposal);
-        let (ratio, low, high) = (finished.speedup, finished.speedup_low, finished.speedup_high);
-        let speed = speed_in_words(&SpeedRatio { ratio, low, high }, finished.forecast.as_ref());
-        self.propose(format!("Evolve: {speed} vs original, confirmed. {}", finished.reason), proposal);
+        let speed = match &finished.forecast {
+            // The reason says it in full.
+            Some(basis) => basis.short_claim(finished.speedup),
+            None => {
+                let (ratio, low, high) = (finished.speedup, finished.speedup_low, finished.speedup_high);
+                figures::speed(&SpeedRatio { ratio, low, high })
+            }
+        };
+        let cured = cured_in_words(cured);
+        self.propose(format!("Evolve: {speed} vs original, confirmed. {}{cured}", finished.reason), proposal);
     }
 
     /// A message with Apply and Show diff; looking at the diff asks once more.
@@ -225,7 +233,42 @@ fn speed_in_words(speed: &SpeedRatio, forecast: Option<&Basis>) -> String {
     forecast.map_or_else(|| figures::speed(speed), |basis| basis.claim(speed.ratio))
 }
 
+/// ` Cured: line 12 (32-way bank conflicts) 180 us -> 27.0 us.`; nothing where nothing was.
+fn cured_in_words(cured: &[Cured]) -> String {
+    let one = |cure: &Cured| {
+        let symptom = if cure.symptom.is_empty() { String::new() } else { format!(" ({})", cure.symptom) };
+        let time = |us: f64| figures::time(us * 1e3);
+        format!("line {}{symptom} {} -> {}", cure.line, time(cure.before_us), time(cure.after_us))
+    };
+    let all: Vec<String> = cured.iter().map(one).collect();
+    if all.is_empty() { String::new() } else { format!(" Cured: {}.", all.join("; ")) }
+}
+
 /// `1.82x`, `forecast 1.82x (97%)`.
 pub(super) fn brief_speed(ratio: f64, forecast: Option<&Basis>) -> String {
     forecast.map_or_else(|| format!("{ratio:.2}x"), |basis| basis.short_claim(ratio))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cured_lines_are_told_with_their_times() {
+        let cure = |line, symptom: &str| Cured {
+            kernel: "k".into(),
+            line,
+            text: String::new(),
+            symptom: symptom.into(),
+            left: String::new(),
+            before_us: 180.0,
+            after_us: 27.0,
+            saved_share: 0.5,
+        };
+        assert_eq!(cured_in_words(&[]), "");
+        assert_eq!(
+            cured_in_words(&[cure(12, "32-way bank conflicts"), cure(4, "")]),
+            " Cured: line 12 (32-way bank conflicts) 180 us -> 27.0 us; line 4 180 us -> 27.0 us."
+        );
+    }
 }

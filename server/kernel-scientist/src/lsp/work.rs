@@ -21,6 +21,7 @@ use super::suggestions::Shelf;
 use crate::cli::provider::Provider;
 use crate::config::Config;
 use crate::devices::{self, CPU};
+use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
 
 /// What a job does.
@@ -91,8 +92,8 @@ pub enum Outcome {
     Timed(Box<TimeReport>),
     /// A hypothesis was tested.
     Tested(Box<Hypothesis>, Box<trial::Tested>),
-    /// An evolution of this text came to its end.
-    Evolved(Arc<str>, Box<Ended>),
+    /// An evolution of this text came to its end; its best version cures these lines, by the forecasts of both.
+    Evolved(Arc<str>, Box<Ended>, Vec<Cured>),
     /// Faults that sanitizers found, and how the run failed, if it did.
     Checked(Vec<Fault>, Option<Failure>),
     /// Hypotheses with what they gain by forecast, and why there is no forecast where there could be one.
@@ -272,7 +273,20 @@ impl Assignment {
         match ended.finished.state {
             EndState::Cancelled => Err(Outcome::Cancelled),
             EndState::Paused | EndState::Failed => Err(Outcome::Error(ended.finished.reason)),
-            EndState::Completed => Ok(Outcome::Evolved(source.text, Box::new(ended))),
+            EndState::Completed => {
+                let cured = self.cured(&bench, &source, &ended);
+                Ok(Outcome::Evolved(source.text, Box::new(ended), cured))
+            }
+        }
+    }
+
+    /// The lines that the best version cures, where the device is forecast for and both versions have their forecasts.
+    fn cured(&self, bench: &Workbench, original: &Source, ended: &Ended) -> Vec<Cured> {
+        let Some(best) = ended.best_text.as_ref().filter(|_| bench.basis().is_some()) else { return Vec::new() };
+        let forecast = |source: &Source| bench.forecast(source, ShapeChoice::Shown, &self.cancel);
+        match (forecast(original), forecast(&original.with_text(Arc::clone(best)))) {
+            (Ok(before), Ok(after)) => cured::between(&original.text, &before, best, &after),
+            _ => Vec::new(),
         }
     }
 

@@ -397,3 +397,30 @@ async fn a_hypothesis_tested_by_forecast_is_never_called_measured() {
     editor.settle().await;
     editor.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evolution_by_forecast_says_what_it_is_worth_and_which_lines_it_cured() {
+    let settings = json!({ "forecasts": false, "generations": 1 });
+    let mut editor = Editor::start_with(capabilities(), settings).await;
+    let benchmark = include_str!("../../../../../demo/transpose.bench.toml");
+    std::fs::write(editor.path("transpose.bench.toml"), benchmark).unwrap();
+    let text = include_str!("../../../../../demo/transpose.hip");
+    let uri = editor.open("transpose.hip", text).await;
+    editor.execute("evolve", json!({ "uri": uri, "kernel": "transpose_kernel" })).await;
+    let events = [editor.expect("kernelScientist/runEvent", Value::Null).await];
+    assert_eq!((&events[0]["event"]["event"], &events[0]["event"]["device"]), (&json!("started"), &json!("mi300x")));
+    let reports = progress(&mut editor).await;
+    assert!(reports.iter().any(|report| report["percentage"].as_u64().unwrap_or_default() > 0), "{reports:?}");
+    let said = editor.message(Some("Apply")).await;
+    let line = line_of(text, "out[col * rows + row] =") + 1;
+    assert!(said.starts_with("Evolve: forecast ") && said.contains("Nothing was timed on MI300X"), "{said}");
+    assert!(said.contains(&format!(" Cured: line {line} (")), "{said}");
+    let edit = editor.expect("workspace/applyEdit", json!({ "applied": true })).await;
+    let change = &edit["edit"]["documentChanges"][0];
+    assert_eq!(change["textDocument"]["version"], 1);
+    let annotation = &edit["edit"]["changeAnnotations"]["kernel-scientist"];
+    assert!(annotation["label"].as_str().unwrap().starts_with("Best version, forecast "), "{edit}");
+    editor.settle().await;
+    editor.take_unread("kernelScientist/runEvent");
+    editor.stop().await;
+}
