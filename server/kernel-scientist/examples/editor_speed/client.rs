@@ -56,7 +56,11 @@ impl Client {
             "textDocument": { "inlayHint": {}, "publishDiagnostics": {} },
         });
         let folder = uri.rsplit_once('/').map(|(folder, _)| folder);
-        self.ask("initialize", json!({ "processId": null, "rootUri": folder, "capabilities": capabilities }));
+        // Times that are taken here, since they are what disturbs an editor most.
+        let settings = json!({ "device": "cpu" });
+        let params = json!({ "processId": null, "rootUri": folder, "capabilities": capabilities,
+            "initializationOptions": settings });
+        self.ask("initialize", params);
         self.send(&frozen(None, "initialized", json!({})));
     }
 

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use source::Source;
 
 /// Edits before one kind of question each.
-const EDITS: usize = 200;
+const EDITS: usize = 150;
 /// Of clangd, which takes half a second for each.
-const EDITS_OF_CLANGD: usize = 40;
+const EDITS_OF_CLANGD: usize = 30;
 /// Between two edits: faster than anybody types.
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -214,6 +214,7 @@ impl Session {
             Ok(None) => {}
             Err(panic) => tracing::error!("no hypotheses for {uri}: {}", super::guards::in_words(&*panic)),
         }
+        super::memory::give_back();
     }
 
     pub(super) fn were_suggested(&self, uri: &str, found: HashMap<String, Arc<[Hypothesis]>>) {

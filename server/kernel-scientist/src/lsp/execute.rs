@@ -152,6 +152,8 @@ impl Session {
                 Outcome::Error(format!("a mistake in this program ended it: {}", in_words(&*panic)))
             });
             session.apply(Event::Ended { job: id, outcome });
+            drop(assignment);
+            super::memory::give_back();
         };
         let spawned = std::thread::Builder::new().name(format!("job {id}")).spawn(work);
         spawned.map(drop).map_err(|error| {

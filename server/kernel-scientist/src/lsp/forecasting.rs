@@ -180,6 +180,7 @@ impl Session {
         self.state().forecasting.working += 1;
         let began = Instant::now();
         let made = std::panic::catch_unwind(AssertUnwindSafe(|| attempt.wanted.make()));
+        super::memory::give_back();
         self.state().forecasting.working -= 1;
         let forecast = match made {
             Ok(Ok(forecast)) => Ok(forecast),

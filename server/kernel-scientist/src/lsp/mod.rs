@@ -32,6 +32,7 @@ mod jobs;
 mod known_time;
 mod log;
 mod markdown;
+mod memory;
 mod models;
 mod outbox;
 mod outcomes;
@@ -43,6 +44,7 @@ mod protocol;
 mod server;
 mod session;
 mod settings;
+mod stdio;
 mod suggestions;
 #[cfg(test)]
 mod tests;
@@ -84,15 +86,17 @@ pub fn run(context: &Context, _: &LspArgs) -> Result<(), CliError> {
         device: std::env::var(devices::VARIABLE).unwrap_or_else(|_| devices::DEFAULT.to_owned()),
     };
     let failed = |error| CliError::Usage(format!("the server cannot start: {error}"));
+    memory::keep_small();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let was_shut_down = runtime.block_on(async {
         let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         let stop = async move {
             tokio::select! { _ = terminated.recv() => {}, _ = interrupted.recv() => {} }
         };
-        Ok(serve(tokio::io::stdin(), tokio::io::stdout(), world, stop).await)
+        // A task of the runtime's threads, so that the one that hears of a message works on it.
+        tokio::spawn(serve(stdio::input(), stdio::output(), world, stop)).await.map_err(std::io::Error::other)
     });
-    // The thread that reads standard input cannot be stopped, so the runtime is not waited for.
+    // A thread that reads standard input cannot be stopped, so the runtime is not waited for.
     std::process::exit(i32::from(!was_shut_down.map_err(failed)?));
 }
 
