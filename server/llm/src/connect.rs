@@ -1,0 +1,71 @@
+//! From a model's name and the settings to a [`Provider`].
+
+use std::path::Path;
+
+use reqwest::Url;
+
+use crate::anthropic::Anthropic;
+use crate::error::LlmError;
+use crate::gemini::Gemini;
+use crate::http::HttpProvider;
+pub use crate::http::Patience;
+use crate::key::{self, Sources};
+use crate::name::{Kind, ModelName};
+use crate::openai::OpenAi;
+use crate::provider::Provider;
+use crate::replay::Replay;
+
+/// Where a model is served and how it is reached.
+#[derive(Clone, Default)]
+pub struct Connection {
+    /// Another address than the provider's own.
+    pub base_url: Option<String>,
+    /// Whether the user named that address, and not the settings of a folder.
+    pub named_by_user: bool,
+    /// Where the key comes from.
+    pub key: Sources,
+    /// How long to wait.
+    pub patience: Patience,
+    /// Exchanges of a recording to leave out.
+    pub skip: usize,
+}
+
+impl Connection {
+    /// Whether calls cost nothing for sure: the model is served on this machine, or is a recording.
+    pub fn is_free(&self, name: &ModelName) -> bool {
+        name.kind == Kind::Replay || self.address(name).is_ok_and(|base| key::is_local(&base))
+    }
+
+    fn address(&self, name: &ModelName) -> Result<Url, LlmError> {
+        let base = self.base_url.as_deref().unwrap_or(name.kind.base_url());
+        let base = Url::parse(base)
+            .map_err(|error| LlmError::Setup(format!("{name}: the base URL `{base}` cannot be used: {error}")))?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+            return Err(LlmError::Setup(format!("{name}: the base URL must begin with https:// or http://")));
+        }
+        Ok(base)
+    }
+}
+
+/// Makes the provider of a model. Nothing is sent.
+///
+/// # Errors
+/// [`LlmError`] when the address, the key or the recording cannot be used.
+pub fn connect(name: &ModelName, connection: &Connection) -> Result<Box<dyn Provider>, LlmError> {
+    match name.kind {
+        Kind::Replay => return Ok(Box::new(Replay::open(Path::new(&name.model), connection.skip)?)),
+        Kind::Editor => {
+            return Err(LlmError::Setup(format!("{name}: only an editor has these models; start the run there")));
+        }
+        Kind::OpenAi | Kind::Anthropic | Kind::Gemini => {}
+    }
+    let base = connection.address(name)?;
+    key::check_address(name, &base, connection.named_by_user)?;
+    let key = key::find(name, &base, &connection.key, |variable| std::env::var(variable).ok())?;
+    let patience = connection.patience;
+    Ok(match name.kind {
+        Kind::Anthropic => Box::new(HttpProvider::new(name, Anthropic, &base, key, patience)?),
+        Kind::Gemini => Box::new(HttpProvider::new(name, Gemini, &base, key, patience)?),
+        _ => Box::new(HttpProvider::new(name, OpenAi::new(&base), &base, key, patience)?),
+    })
+}

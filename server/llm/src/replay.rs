@@ -1,0 +1,260 @@
+//! A recorded run: one exchange a line of JSON.
+//!
+//! ```json
+//! {"label":"selector","request":{...},"answer":{"text":"...","stop":"end","usage":{...},"model":"..."}}
+//! ```
+//!
+//! Answers are given in the order of the recording, to the label that they were given to. A run that measures times anew asks
+//! with other figures than were recorded; that is let pass, and a question that differs by more than figures is logged. A
+//! [`Replay::strict`] one refuses every difference. A line without `request` answers whatever is asked under its label next; in place of `answer` it may have `answer_file`,
+//! a text beside the recording, which is easier to write by hand.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::LlmError;
+use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage};
+
+/// One question and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// What it was for: [`Request::label`].
+    pub label: String,
+    /// The question; without it any question is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// The answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// The answer's text in a file beside the recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_file: Option<PathBuf>,
+}
+
+/// Writes a recording while a run goes on.
+pub struct Recorder {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl Recorder {
+    /// Opens a recording; what is in the file stays, so that a resumed run goes on with it.
+    ///
+    /// # Errors
+    /// [`LlmError::Setup`] when the file cannot be written.
+    pub fn open(path: &Path) -> Result<Self, LlmError> {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| unwritable(path, &error))?;
+        Ok(Self { path: path.to_path_buf(), file: Mutex::new(file) })
+    }
+
+    /// Adds an exchange.
+    ///
+    /// # Errors
+    /// [`LlmError::Setup`] when it cannot be written.
+    pub fn record(&self, request: &Request, answer: &Answer) -> Result<(), LlmError> {
+        let exchange = Exchange {
+            label: request.label.clone(),
+            request: Some(request.clone()),
+            answer: Some(answer.clone()),
+            answer_file: None,
+        };
+        let line = serde_json::to_string(&exchange).map_err(|error| LlmError::Setup(error.to_string()))?;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(format!("{line}\n").as_bytes()).map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> LlmError {
+    LlmError::Setup(format!("{}: the recording cannot be written: {error}", path.display()))
+}
+
+/// Answers from a recording, in its order.
+pub struct Replay {
+    name: String,
+    left: Mutex<VecDeque<(usize, Exchange)>>,
+    is_strict: bool,
+}
+
+impl Replay {
+    /// Reads a recording. `skip` exchanges are left out: those that a resumed run has the answers of already.
+    ///
+    /// # Errors
+    /// [`LlmError::Setup`] when it cannot be read.
+    pub fn open(path: &Path, skip: usize) -> Result<Self, LlmError> {
+        let wrong = |why: String| LlmError::Setup(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut left = VecDeque::new();
+        for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+            let mut exchange: Exchange =
+                serde_json::from_str(line).map_err(|error| wrong(format!("line {number}: {error}")))?;
+            if let (None, Some(file)) = (&exchange.answer, &exchange.answer_file) {
+                let text = std::fs::read_to_string(folder.join(file))
+                    .map_err(|error| wrong(format!("line {number}: {}: {error}", file.display())))?;
+                let model = "recorded".to_owned();
+                exchange.answer = Some(Answer { text, stop: Stop::End, usage: Usage::default(), model });
+            }
+            if exchange.answer.is_none() {
+                return Err(wrong(format!("line {number}: it has neither `answer` nor `answer_file`")));
+            }
+            left.push_back((number, exchange));
+        }
+        left.drain(..skip.min(left.len()));
+        Ok(Self { name: format!("replay:{}", path.display()), left: Mutex::new(left), is_strict: false })
+    }
+
+    /// The same, for a run in which nothing may differ.
+    pub fn strict(self) -> Self {
+        Self { is_strict: true, ..self }
+    }
+
+    /// Exchanges that were not asked for yet.
+    pub fn left(&self) -> usize {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl Provider for Replay {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn attempt(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((number, next)) = left.front() else {
+            return Err(LlmError::Replay(format!("the recording has ended, and `{}` asks once more", request.label)));
+        };
+        if next.label != request.label {
+            return Err(LlmError::Replay(format!(
+                "line {number} of the recording is a question of `{}`, and `{}` asks",
+                next.label, request.label
+            )));
+        }
+        if let Some(recorded) = &next.request
+            && let Some(difference) = difference(recorded, request, self.is_strict)
+        {
+            let what = format!("line {number} of the recording has another question: {difference}");
+            if self.is_strict {
+                return Err(LlmError::Replay(what));
+            }
+            tracing::warn!("replay: {what}");
+        }
+        let answer = left.pop_front().and_then(|(_, exchange)| exchange.answer);
+        let answer = answer.ok_or_else(|| LlmError::Replay("the recording has no answer here".into()))?;
+        caller.hear(&answer.text);
+        Ok(answer)
+    }
+
+    fn is_recorded(&self) -> bool {
+        true
+    }
+}
+
+/// Where two questions part; `None` when they are the same, or the same but for figures where those do not count. The limit
+/// of tokens is no part of the question.
+fn difference(recorded: &Request, asked: &Request, figures: bool) -> Option<String> {
+    let texts = |request: &Request| {
+        let mut texts = vec![request.system.clone()];
+        texts.extend(request.messages.iter().map(|message| format!("{:?}: {}", message.role, message.text)));
+        texts.push(request.schema.as_ref().map(ToString::to_string).unwrap_or_default());
+        texts.join("\n")
+    };
+    let (one, other) = (texts(recorded), texts(asked));
+    let same = |a: &str, b: &str| a == b || !figures && without_figures(a) == without_figures(b);
+    let (mut one, mut other) = (one.lines(), other.lines());
+    loop {
+        match (one.next(), other.next()) {
+            (Some(a), Some(b)) if same(a, b) => {}
+            (None, None) => return None,
+            (a, b) => {
+                let line = |line: Option<&str>| crate::http::quoted(line.unwrap_or("(nothing)"));
+                return Some(format!("recorded was \"{}\", asked is \"{}\"", line(a), line(b)));
+            }
+        }
+    }
+}
+
+/// A text with each number replaced by the same sign.
+fn without_figures(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '0'..='9' | '.' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(replay: &Replay, request: &Request) -> Result<String, String> {
+        let mut nobody = |_: &str| ();
+        let answer = replay.attempt(request, &mut Caller::new(&|| false, &mut nobody));
+        answer.map(|answer| answer.text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_recording_answers_the_same_questions_in_the_same_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let recorder = Recorder::open(&path).unwrap();
+        let questions = ["one", "two"].map(|text| Request::new(text, "system", format!("line\nquestion {text}")));
+        for request in &questions {
+            let usage = Usage { input: 3, cached: 0, output: 4, estimated: false };
+            let answer = Answer { text: request.label.to_uppercase(), stop: Stop::End, usage, model: "m".into() };
+            recorder.record(request, &answer).unwrap();
+        }
+        let replay = Replay::open(&path, 0).unwrap().strict();
+        assert!(ask(&replay, &questions[1]).unwrap_err().contains("is a question of `one`, and `two` asks"));
+        assert_eq!(ask(&replay, &questions[0]).unwrap(), "ONE");
+        let changed = Request::new("two", "system", "line\nquestion 2");
+        let error = ask(&replay, &changed).unwrap_err();
+        assert!(error.contains(r#"recorded was "question two", asked is "question 2""#), "{error}");
+        assert_eq!(ask(&replay, &questions[1]).unwrap(), "TWO");
+        assert!(ask(&replay, &questions[1]).unwrap_err().contains("has ended"));
+        for question in [&questions[1], &changed] {
+            assert_eq!(ask(&Replay::open(&path, 1).unwrap(), question).unwrap(), "TWO");
+        }
+    }
+
+    #[test]
+    fn figures_are_told_from_words() {
+        let check = |one: &str, other: &str, figures: bool, same: bool| {
+            let found = difference(&Request::new("x", "", one), &Request::new("x", "", other), figures);
+            assert_eq!(found.is_none(), same, "{one} and {other}: {found:?}");
+        };
+        check("n=4: 12.5 us", "n=4: 7 us", false, true);
+        check("n=4: 12.5 us", "n=4: 7 us", true, false);
+        check("n=4: 12.5 us", "n=4: 12.5 ms", false, false);
+        check("a\nb", "a", false, false);
+    }
+
+    #[test]
+    fn answers_may_stand_in_files_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        std::fs::write(folder.path().join("a.md"), "from a file").unwrap();
+        std::fs::write(&path, "{\"label\":\"writer\",\"answer_file\":\"a.md\"}\n\n").unwrap();
+        assert_eq!(ask(&Replay::open(&path, 0).unwrap(), &Request::new("writer", "", "x")).unwrap(), "from a file");
+        for (line, expected) in [
+            ("{\"label\":\"writer\"}", "line 1: it has neither"),
+            ("{\"label\":\"writer\",\"answer_file\":\"b.md\"}", "b.md"),
+            ("nonsense", "line 1"),
+        ] {
+            std::fs::write(&path, line).unwrap();
+            let error = Replay::open(&path, 0).err().unwrap().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
