@@ -170,6 +170,28 @@ impl Notebook {
         self.select_findings("f.run < ?1 AND r.file = ?2 AND r.device = ?3", params![run, path_text(file), device])
     }
 
+    /// How well the predictions of everything that ever designed experiments agree with what came of them, by
+    /// [`crate::Run::provider`].
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn calibrations(&self) -> Result<Vec<(String, Calibration)>, NotebookError> {
+        let rows: Vec<(String, f64, f64, Option<f64>)> = self.read("reading findings", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT r.provider, f.min_percent, f.max_percent, coalesce(f.measured_percent, f.forecast_percent)
+                     FROM findings f JOIN runs r ON r.id = f.run ORDER BY r.provider, f.id",
+                )?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+                .collect()
+        })?;
+        let of_one = |rows: &[(String, f64, f64, Option<f64>)]| {
+            let predictions = rows.iter().map(|(_, min, max, gain)| (*min, *max, *gain));
+            Some((rows.first()?.0.clone(), Calibration::of(predictions)))
+        };
+        Ok(rows.chunk_by(|one, other| one.0 == other.0).filter_map(of_one).collect())
+    }
+
     fn select_findings(
         &self,
         condition: &str,

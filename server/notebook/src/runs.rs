@@ -212,6 +212,21 @@ impl Notebook {
         })
     }
 
+    /// The detail of the latest change of a kind; `None` when there was none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest_change(&self, run: RunId, change: RunChange) -> Result<Option<Value>, NotebookError> {
+        self.read("reading what became of a run", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT detail FROM run_changes WHERE run = ?1 AND change = ?2 ORDER BY id DESC LIMIT 1",
+                )?
+                .query_row(params![run, change.word()], |row| json_at(row, 0))
+                .optional()
+        })
+    }
+
     /// Records what a stage answered. A step is recorded once.
     ///
     /// # Errors

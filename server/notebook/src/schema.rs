@@ -12,7 +12,7 @@ pub const VERSION: i64 = MIGRATIONS.len() as i64;
 ///
 /// A migration that must touch rows of an append-only table drops that table's triggers first;
 /// [`migrate`] sets them again for every table at the end.
-const MIGRATIONS: &[&str] = &[FIRST, FORECASTS];
+const MIGRATIONS: &[&str] = &[FIRST, FORECASTS, MODEL_CALLS];
 
 const FIRST: &str = "
 -- Every version of a source once, by the BLAKE3 hash of its bytes.
@@ -223,6 +223,24 @@ ALTER TABLE comparisons ADD COLUMN forecast TEXT;
 
 -- What was forecast, in the place of what was measured.
 ALTER TABLE findings ADD COLUMN forecast_percent REAL;
+";
+
+const MODEL_CALLS: &str = "
+CREATE TABLE model_calls (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (id),
+    step TEXT NOT NULL,
+    label TEXT NOT NULL,
+    model TEXT NOT NULL,
+    input INTEGER NOT NULL,
+    cached INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    estimated INTEGER NOT NULL CHECK (estimated IN (0, 1)),
+    usd REAL,
+    took_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX model_calls_by_run ON model_calls (run);
 ";
 
 /// Brings the notebook to [`VERSION`] inside the caller's transaction.

@@ -25,12 +25,15 @@ pub struct Budget {
     /// Tokens to and from a provider at most.
     #[serde(default)]
     pub tokens: Option<u64>,
+    /// Calls of a provider at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
 }
 
 impl Default for Budget {
     /// Five generations, without other limits.
     fn default() -> Self {
-        Self { generations: 5, wall: None, usd: None, tokens: None }
+        Self { generations: 5, wall: None, usd: None, tokens: None, calls: None }
     }
 }
 
@@ -65,6 +68,8 @@ pub struct Bill {
     pub usd: f64,
     /// Sent and received.
     pub tokens: u64,
+    /// Calls that were answered.
+    pub calls: u64,
 }
 
 /// Asked for the [`Bill`] before every step. Model-backed stages count their calls in something shared with this; the
@@ -81,6 +86,7 @@ pub fn free_of_charge() -> Meter {
 pub(crate) struct Account {
     pub(crate) budget: Budget,
     before: Spent,
+    calls_before: u64,
     clock: Clock,
     began: Duration,
     meter: Meter,
@@ -91,7 +97,13 @@ impl Account {
     /// `before` is what earlier sittings of the same run used up.
     pub(crate) fn new(budget: Budget, before: Spent, clock: Clock, meter: Meter) -> Self {
         let began = clock();
-        Self { budget, before, clock, began, meter, generations: Vec::new() }
+        Self { budget, before, calls_before: 0, clock, began, meter, generations: Vec::new() }
+    }
+
+    /// With the calls that earlier sittings made.
+    pub(crate) fn after_calls(mut self, calls: u64) -> Self {
+        self.calls_before = calls;
+        self
     }
 
     pub(crate) fn spent(&self) -> Spent {
@@ -108,14 +120,18 @@ impl Account {
         self.budget.wall.map(|wall| wall.saturating_sub(self.wall()))
     }
 
-    /// Which limit on money or tokens has been reached.
+    /// Which limit on money, tokens or calls has been reached.
     pub(crate) fn overdrawn(&self) -> Option<String> {
         let spent = self.spent();
         if let Some(limit) = self.budget.usd.filter(|limit| spent.usd >= *limit) {
             return Some(format!("the budget of {limit:.2} US dollars is used up ({:.2})", spent.usd));
         }
-        let limit = self.budget.tokens.filter(|limit| spent.tokens >= *limit)?;
-        Some(format!("the budget of {limit} tokens is used up ({})", spent.tokens))
+        if let Some(limit) = self.budget.tokens.filter(|limit| spent.tokens >= *limit) {
+            return Some(format!("the budget of {limit} tokens is used up ({})", spent.tokens));
+        }
+        let calls = self.calls_before + (self.meter)().calls;
+        let limit = self.budget.calls.filter(|limit| calls >= *limit)?;
+        Some(format!("the budget of {limit} calls is used up ({calls})"))
     }
 
     /// Notes how long a generation took that ran in this process.
@@ -196,7 +212,7 @@ mod tests {
     fn earlier_sittings_count() {
         let budget = Budget { wall: Some(Duration::from_secs(10)), ..Budget::default() };
         let before = Spent { wall: Duration::from_secs(4), usd: 1.0, tokens: 10 };
-        let (account, millis) = account(budget, before, Bill { usd: 0.5, tokens: 5 });
+        let (account, millis) = account(budget, before, Bill { usd: 0.5, tokens: 5, calls: 1 });
         millis.fetch_add(2000, Ordering::SeqCst);
         assert_eq!(account.spent(), Spent { wall: Duration::from_secs(6), usd: 1.5, tokens: 15 });
         assert_eq!(account.remaining(), Some(Duration::from_secs(4)));
@@ -205,16 +221,17 @@ mod tests {
     }
 
     #[test]
-    fn money_and_tokens_have_limits() {
-        let check = |usd, tokens, expected: Option<&str>| {
-            let budget = Budget { usd, tokens, ..Budget::default() };
-            let (account, _) = account(budget, Spent::default(), Bill { usd: 2.0, tokens: 500 });
-            assert_eq!(account.overdrawn().as_deref(), expected);
+    fn money_tokens_and_calls_have_limits() {
+        let check = |usd, tokens, calls, expected: Option<&str>| {
+            let budget = Budget { usd, tokens, calls, ..Budget::default() };
+            let (account, _) = account(budget, Spent::default(), Bill { usd: 2.0, tokens: 500, calls: 3 });
+            assert_eq!(account.after_calls(4).overdrawn().as_deref(), expected);
         };
-        check(None, None, None);
-        check(Some(2.01), Some(501), None);
-        check(Some(1.5), None, Some("the budget of 1.50 US dollars is used up (2.00)"));
-        check(None, Some(500), Some("the budget of 500 tokens is used up (500)"));
+        check(None, None, None, None);
+        check(Some(2.01), Some(501), Some(8), None);
+        check(Some(1.5), None, None, Some("the budget of 1.50 US dollars is used up (2.00)"));
+        check(None, Some(500), None, Some("the budget of 500 tokens is used up (500)"));
+        check(None, None, Some(7), Some("the budget of 7 calls is used up (7)"));
     }
 
     #[test]

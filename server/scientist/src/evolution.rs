@@ -35,6 +35,7 @@ mod course;
 mod generation;
 mod halving;
 mod identity;
+mod repair;
 mod search;
 mod session;
 
@@ -43,13 +44,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lab::Cancel;
-use notebook::{NewRun, Notebook, RunChange, RunId, RunState};
-use serde_json::Value;
+use notebook::{ModelCall, NewRun, Notebook, RunChange, RunId, RunState};
 
 use self::event::{EndState, Event, Finished};
 pub use self::identity::{Identity, kernels};
 use self::session::{Counts, Session};
-use crate::budget::{Account, Clock, Meter, Watch, free_of_charge, steady_clock};
+pub(crate) use self::session::{runs, speed_against_original};
+use crate::budget::{Account, Budget, Clock, Meter, Watch, free_of_charge, steady_clock};
 use crate::evaluation::Evaluator;
 use crate::findings;
 use crate::run::{RunError, RunRequest, Settings};
@@ -78,7 +79,12 @@ pub struct Evolution<'a, E: Evaluator> {
     identify: Box<dyn Fn(&str) -> Identity + 'a>,
     clock: Clock,
     meter: Meter,
+    calls: CallLog,
+    budget: Option<Budget>,
 }
+
+/// Asked after every step for the calls of models that were made since; they are kept with the run.
+pub type CallLog = Arc<dyn Fn() -> Vec<ModelCall> + Send + Sync>;
 
 /// How a run ended, and the text that it ended with.
 #[derive(Clone, Debug)]
@@ -93,7 +99,16 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     /// A run on `evaluator`'s device, kept in `notebook`.
     pub fn new(evaluator: &'a E, stages: Stages<'a>, notebook: &'a Notebook) -> Self {
         let identify = Box::new(identity::of);
-        Self { evaluator, stages, notebook, identify, clock: steady_clock(), meter: free_of_charge() }
+        Self {
+            evaluator,
+            stages,
+            notebook,
+            identify,
+            clock: steady_clock(),
+            meter: free_of_charge(),
+            calls: Arc::new(Vec::new),
+            budget: None,
+        }
     }
 
     /// With another way to tell whether two versions say the same.
@@ -111,6 +126,18 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     /// With a meter for what the stages' provider charges.
     pub fn with_meter(mut self, meter: Meter) -> Self {
         self.meter = meter;
+        self
+    }
+
+    /// With the calls of the stages' models.
+    pub fn with_calls(mut self, calls: CallLog) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// For a run that is resumed: with another budget than it had. With a larger one a run that came to its end goes on.
+    pub fn with_budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
         self
     }
 
@@ -145,18 +172,19 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
         }
     }
 
-    /// Goes on with a run that was killed, cancelled or paused, with the budget and the settings it was started with.
+    /// Goes on with a run that was killed, cancelled or paused, with the settings it was started with, and with the budget it
+    /// had unless [`Evolution::with_budget`] gives another.
     ///
     /// # Errors
-    /// As [`Evolution::start`]; also when there is no such run, when it has finished, when another process is working on
+    /// As [`Evolution::start`]; also when there is no such run, when it has finished and gets no new budget, when another process is working on
     /// it, or when it belongs to another device or another version of the program.
     pub fn resume(self, run: RunId, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
         self.sit(run, true, cancel, events)
     }
 
     fn sit(self, run: RunId, resumed: bool, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
-        let Self { evaluator, stages, notebook, identify, clock, meter } = self;
-        let opened = Opening::of(notebook, run, evaluator.device(), resumed, clock, meter);
+        let Self { evaluator, stages, notebook, identify, clock, meter, calls, budget } = self;
+        let opened = Opening::of(notebook, run, evaluator.device(), resumed, budget, clock, meter);
         let Opening { record, settings, account, recalled } = match opened {
             Ok(opening) => opening,
             Err(error) => return Err(never_began(Some(run), error, events)),
@@ -169,6 +197,7 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
             settings,
             account,
             identify,
+            calls,
             events,
             outer: cancel.clone(),
             watch,
@@ -202,12 +231,13 @@ impl<'n> Opening<'n> {
         run: RunId,
         device: &str,
         resumed: bool,
+        more: Option<Budget>,
         clock: Clock,
         meter: Meter,
     ) -> Result<Self, RunError> {
         let record = RunRecord::open(notebook, run)?;
         let known = record.run();
-        if matches!(known.state, RunState::Finished(_)) {
+        if matches!(known.state, RunState::Finished(_)) && more.is_none() {
             return Err(RunError::AlreadyFinished(run));
         }
         if known.device != device {
@@ -216,12 +246,20 @@ impl<'n> Opening<'n> {
         if known.program != PROGRAM {
             return Err(RunError::OtherProgram { run, recorded: known.program.clone(), given: PROGRAM });
         }
-        let budget = record.parse("the budget", &known.budget)?;
+        let budget = match more {
+            Some(budget) => budget,
+            // An earlier sitting may have been given another than the first.
+            None => match notebook.latest_change(run, RunChange::Resumed)? {
+                Some(detail) if !detail.is_null() => record.parse("the budget", &detail)?,
+                _ => record.parse("the budget", &known.budget)?,
+            },
+        };
         let settings = record.parse("the settings", &known.settings)?;
-        let account = Account::new(budget, notebook.spent(run)?, clock, meter);
+        let calls = notebook.model_calls(run)?.len() as u64;
+        let account = Account::new(budget, notebook.spent(run)?, clock, meter).after_calls(calls);
         let recalled = notebook.findings_before(run, &known.file, device)?;
         if resumed {
-            notebook.record_change(run, RunChange::Resumed, "", &Value::Null, &account.spent())?;
+            notebook.record_change(run, RunChange::Resumed, "", &serde_json::json!(budget), &account.spent())?;
         }
         Ok(Self { settings, account, recalled: recalled.into_iter().map(findings::recalled).collect(), record })
     }

@@ -45,6 +45,9 @@ pub struct Settings {
     pub finalists: usize,
     /// Drafts taken from one plan at most; a search over constants may not eat up the run.
     pub drafts: usize,
+    /// How often a draft that failed is given back to its writer to be mended, where the writer mends.
+    #[serde(default)]
+    pub repairs: u32,
 }
 
 impl Default for Settings {
@@ -56,6 +59,7 @@ impl Default for Settings {
             build_threads: 2,
             finalists: 3,
             drafts: 27,
+            repairs: 2,
         }
     }
 }
@@ -110,7 +114,9 @@ pub enum RunError {
         given: &'static str,
     },
     /// The run has come to its end.
-    #[error("run {0} has finished, so there is nothing to resume; start a new run")]
+    #[error(
+        "run {0} has finished; to go on with it give it more than it had, such as more generations, or start a new run"
+    )]
     AlreadyFinished(RunId),
 }
 

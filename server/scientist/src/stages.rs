@@ -159,6 +159,17 @@ pub struct Design {
     pub plans: Vec<Hypothesis>,
 }
 
+/// A plan that was put to the test in this run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastPlan {
+    /// The version that it started from.
+    pub base: CandidateId,
+    /// The plan.
+    pub plan: Hypothesis,
+    /// What came of it, in words.
+    pub outcome: String,
+}
+
 /// What the designer may see.
 #[derive(Clone, Debug)]
 pub struct DesignBrief<'a> {
@@ -170,6 +181,8 @@ pub struct DesignBrief<'a> {
     pub findings: &'a [Finding],
     /// Plans already tried from this base (keys), to be left out.
     pub tried: &'a [String],
+    /// Every plan that was put to the test in this run, on whatever version, oldest first.
+    pub past: &'a [PastPlan],
     /// Only this kernel, when the user named one.
     pub kernel: Option<&'a str>,
     /// Where the device is forecast for: what the base's kernels spend their time on, line by line.
@@ -185,6 +198,19 @@ pub struct WriteBrief<'a> {
     pub reference: &'a Member,
     /// The experiment.
     pub plan: &'a Hypothesis,
+}
+
+/// What the writer may see of a draft of its own that failed.
+#[derive(Clone, Debug)]
+pub struct RepairBrief<'a> {
+    /// What the draft was written for.
+    pub write: WriteBrief<'a>,
+    /// The draft's text.
+    pub draft: &'a str,
+    /// How it failed, at the shapes that stages may see.
+    pub failure: &'a Failure,
+    /// Which repair this is, from 1.
+    pub turn: u32,
 }
 
 /// One new version of the whole source.
@@ -261,4 +287,14 @@ pub trait Designer: Send {
 pub trait Writer: Send {
     /// Writes one draft, or several where the plan is a search over constants (each is measured, the best is kept).
     fn write(&mut self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError>;
+
+    /// Whether a draft that failed may be given back to it.
+    fn mends(&self) -> bool {
+        false
+    }
+
+    /// Mends a draft that failed. `None` where there is nothing to try.
+    fn repair(&mut self, _brief: &RepairBrief<'_>, _cancel: &Cancel) -> Result<Option<Draft>, StageError> {
+        Ok(None)
+    }
 }

@@ -397,11 +397,9 @@ fn money_and_tokens_end_the_search() {
         let mut events = Vec::new();
         let cancel = Cancel::new();
         let ended = with_stages(&world, &notebook, &mut events, |evolution, events| {
-            evolution.with_meter(std::sync::Arc::new(|| scientist::budget::Bill { usd: 1.5, tokens: 700 })).start(
-                &request(budget),
-                &cancel,
-                events,
-            )
+            evolution
+                .with_meter(std::sync::Arc::new(|| scientist::budget::Bill { usd: 1.5, tokens: 700, calls: 3 }))
+                .start(&request(budget), &cancel, events)
         });
         let last = ended.unwrap().finished;
         assert!(last.reason.starts_with(reason), "{}", last.reason);

@@ -54,7 +54,7 @@ fn keys(plans: &[Hypothesis]) -> Vec<&str> {
 fn design(population: &Population, findings: &[Finding], tried: &[String]) -> crate::stages::Design {
     let (_, mut designer, _) = Catalog::load().stages();
     let base = &population.members[0];
-    let brief = DesignBrief { base, population, findings, tried, kernel: None, forecast: &[] };
+    let brief = DesignBrief { base, population, findings, tried, past: &[], kernel: None, forecast: &[] };
     designer.design(&brief, &Cancel::new()).expect("a design")
 }
 

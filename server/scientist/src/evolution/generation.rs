@@ -15,8 +15,12 @@ use super::session::{About, Session, Trial, runs};
 use crate::evaluation::Evaluator;
 use crate::run::Stop;
 use crate::stages::{
-    CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Selection, Setting, Tried, WriteBrief, in_words,
+    CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Member, PastPlan, Selection, Setting, Tried,
+    WriteBrief, in_words,
 };
+
+/// Plans of the past that a designer is told of at most.
+const PAST: usize = 200;
 
 /// What a generation came to.
 pub(crate) enum Generation {
@@ -40,6 +44,7 @@ pub(crate) struct Written {
 }
 
 /// A draft that says something new.
+#[derive(Clone)]
 pub(crate) struct NewDraft {
     pub(crate) number: usize,
     pub(crate) text: Arc<str>,
@@ -145,16 +150,18 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 continue;
             }
             let tried: Vec<String> =
-                self.tried.iter().filter(|(id, _)| *id == base).map(|(_, key)| key.clone()).collect();
+                self.tried.iter().filter(|(id, _)| *id == base).map(|(_, plan)| plan.key.clone()).collect();
             let (design, fresh) = self.ask(&format!("g{generation}/b{base}/design"), |session| {
                 let forecast = session.account_of(base);
                 let findings: Vec<Finding> = session.recalled.iter().chain(&session.findings).cloned().collect();
                 let kernel = session.record.run().kernel.clone();
+                let past = session.past();
                 let brief = DesignBrief {
                     base: &session.population.members[base as usize],
                     population: &session.population,
                     findings: &findings,
                     tried: &tried,
+                    past: &past,
                     kernel: kernel.as_deref(),
                     forecast: &forecast,
                 };
@@ -168,6 +175,24 @@ impl<E: Evaluator> Session<'_, '_, E> {
             return Ok(Some(Designed { base, design, fresh }));
         }
         Ok(None)
+    }
+
+    /// The newest plans that were put to the test, with what came of them.
+    fn past(&self) -> Vec<PastPlan> {
+        let outcome = |base: CandidateId, key: &String| {
+            let is_its = |member: &&Member| member.parent == Some(base) && member.steps.last() == Some(key);
+            self.population.members.iter().find(is_its).map(|member| member.summary.clone())
+        };
+        let newest = self.tried.len().saturating_sub(PAST);
+        let tried = self.tried[newest..].iter();
+        tried
+            .map(|(base, plan)| PastPlan {
+                base: *base,
+                plan: plan.clone(),
+                outcome: outcome(*base, &plan.key)
+                    .unwrap_or_else(|| "could not be written, or said the same as an earlier version".to_owned()),
+            })
+            .collect()
     }
 
     /// What a version's kernels spend their time on, where the device is forecast for.
@@ -221,7 +246,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 let cancel = session.watch.cancel().clone();
                 session.stages.writer.write(&brief, &cancel)
             })?;
-            self.tried.push((base, plan.key.clone()));
+            self.tried.push((base, plan.clone()));
             self.counts.experiments += 1;
             let drafts = match answer {
                 Ok(drafts) if !drafts.is_empty() => drafts,

@@ -17,17 +17,17 @@ use crate::run::Stop;
 use crate::stages::{CandidateId, Finding, Member, Tried};
 
 /// What measuring a plan came to.
-struct Best<'d> {
-    draft: &'d NewDraft,
-    experiment: ExperimentId,
+pub(crate) struct Best {
+    pub(crate) draft: NewDraft,
+    pub(crate) experiment: ExperimentId,
     /// Whether its experiment was made now.
-    fresh: bool,
-    outcome: Result<Comparison, Failure>,
+    pub(crate) fresh: bool,
+    pub(crate) outcome: Result<Comparison, Failure>,
 }
 
 /// The best of a plan's drafts, and what came of all of them.
-struct Measured<'d> {
-    best: Best<'d>,
+struct Measured {
+    best: Best,
     tried: Vec<Tried>,
 }
 
@@ -71,6 +71,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
     ) -> Result<(), Stop> {
         let Some(measured) = self.search(generation, base, reference, written, builds)? else { return Ok(()) };
         let Measured { best, tried } = measured;
+        let best = self.mended(generation, base, reference, written, best)?;
         let parent = self.member(base);
         let id = self.population.members.len() as CandidateId;
         let mut steps = parent.steps.clone();
@@ -115,14 +116,14 @@ impl<E: Evaluator> Session<'_, '_, E> {
     }
 
     /// The best of the drafts, with what came of each; the failure of the first where all of them fail.
-    fn search<'d>(
+    fn search(
         &mut self,
         generation: u32,
         base: CandidateId,
         reference: CandidateId,
-        written: &'d Written,
+        written: &Written,
         builds: &Builds<'_, E>,
-    ) -> Result<Option<Measured<'d>>, Stop> {
+    ) -> Result<Option<Measured>, Stop> {
         let drafts = written.drafts.len();
         let mut halving = if self.evaluator.forecasts() { Halving::at_once(drafts) } else { Halving::new(drafts) };
         let mut tried = Record::new(written);
@@ -153,7 +154,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 };
                 let done = self.measure(&trial, round.share, draft, builds)?;
                 tried.note(draft, &done.outcome);
-                let (experiment, fresh) = (done.id, done.fresh);
+                let (experiment, fresh, draft) = (done.id, done.fresh, draft.clone());
                 match done.outcome {
                     ExperimentOutcome::Measured(comparison) => {
                         let speed = comparison.speed;
@@ -194,7 +195,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         }
     }
 
-    fn measure(
+    pub(crate) fn measure(
         &mut self,
         trial: &Trial<'_>,
         share: u32,
@@ -295,7 +296,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
     }
 }
 
-fn is_slower(best: &Best<'_>) -> bool {
+fn is_slower(best: &Best) -> bool {
     best.outcome.as_ref().is_ok_and(|comparison| comparison.verdict == Verdict::Slower)
 }
 

@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::Stages;
 use super::event::{Event, ExperimentResult};
 use super::identity::Identity;
+use super::{CallLog, Stages};
 use crate::budget::{Account, Watch};
 use crate::evaluation::Evaluator;
 use crate::run::{RunError, Settings, Stop};
@@ -27,6 +27,7 @@ pub(crate) struct Session<'a, 'e, E: Evaluator> {
     pub(crate) settings: Settings,
     pub(crate) account: Account,
     pub(crate) identify: Box<dyn Fn(&str) -> Identity + 'a>,
+    pub(crate) calls: CallLog,
     pub(crate) events: &'e mut dyn FnMut(Event),
     pub(crate) outer: Cancel,
     pub(crate) watch: Watch,
@@ -38,7 +39,7 @@ pub(crate) struct Session<'a, 'e, E: Evaluator> {
     /// Of earlier runs on the same file and device.
     pub(crate) recalled: Vec<Finding>,
     /// Plans tried, by the version they started from.
-    pub(crate) tried: Vec<(CandidateId, String)>,
+    pub(crate) tried: Vec<(CandidateId, Hypothesis)>,
     /// Versions on which the designer has nothing left.
     pub(crate) exhausted: BTreeSet<CandidateId>,
     /// What was tried, by what it says ([`Identity::whole`]), with a name for it.
@@ -156,7 +157,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
         if let Some(why) = self.account.overdrawn() {
             return Err(Stop::Overdrawn(why));
         }
-        let answer = match stage(self) {
+        let answered = stage(self);
+        for call in (self.calls)() {
+            self.record.notebook().record_model_call(self.record.run().id, step, &call)?;
+        }
+        let answer = match answered {
             Ok(answer) => Ok(answer),
             Err(StageError::Unusable(why)) => Err(why),
             Err(StageError::Unavailable(message)) => return Err(Stop::Paused(message)),

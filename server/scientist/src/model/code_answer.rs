@@ -1,0 +1,200 @@
+//! Code out of an answer: a whole file in its one fence, or edits that each fit exactly one place.
+
+/// A version as the model wrote it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) report: String,
+}
+
+const SEARCH: &str = "<<<<<<< SEARCH";
+const DIVIDER: &str = "=======";
+const REPLACE: &str = ">>>>>>> REPLACE";
+
+/// The file in the answer's only fenced block; the report is what stands outside of it.
+pub(super) fn whole_file(answer: &str) -> Result<Written, String> {
+    let lines: Vec<&str> = answer.lines().collect();
+    let fences: Vec<usize> =
+        lines.iter().enumerate().filter(|(_, line)| line.trim_start().starts_with("```")).map(|(at, _)| at).collect();
+    let (open, close) = match fences[..] {
+        [open, close] => (open, close),
+        [] => return Err("there is no fenced block with the file in it".into()),
+        [_] => return Err("the fenced block is not closed, so the file may be incomplete".into()),
+        _ => return Err("there are several fenced blocks; exactly one is expected, with the whole file in it".into()),
+    };
+    let text = lines[open + 1..close].join("\n");
+    if text.trim().is_empty() {
+        return Err("the fenced block is empty".into());
+    }
+    let report = [&lines[..open], &lines[close + 1..]].concat().join("\n").trim().to_owned();
+    Ok(Written { text: text + "\n", report })
+}
+
+/// The base with the answer's edits carried out, all of them or none.
+pub(super) fn edited(answer: &str, base: &str) -> Result<Written, String> {
+    let (edits, report) = edits(answer)?;
+    if edits.is_empty() {
+        return Err(format!("there is no edit; each begins with a line `{SEARCH}`"));
+    }
+    let mut places = Vec::new();
+    for (number, (search, replace)) in (1..).zip(&edits) {
+        if search.trim().is_empty() {
+            return Err(format!("edit {number} searches for nothing"));
+        }
+        let mut found =
+            base.match_indices(search.as_str()).filter(|(at, _)| *at == 0 || base.as_bytes()[at - 1] == b'\n');
+        match (found.next(), found.next()) {
+            (Some((at, _)), None) => places.push((at, at + search.len(), replace)),
+            (None, _) => {
+                return Err(format!(
+                    "the lines that edit {number} searches for are not in the file as they stand there"
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return Err(format!(
+                    "the lines that edit {number} searches for occur more than once; search for more of them"
+                ));
+            }
+        }
+    }
+    places.sort_by_key(|(at, ..)| *at);
+    if places.windows(2).any(|pair| pair[0].1 > pair[1].0) {
+        return Err("two edits change the same lines".into());
+    }
+    let (mut text, mut done) = (String::new(), 0);
+    for (at, end, replace) in places {
+        text.push_str(&base[done..at]);
+        text.push_str(replace);
+        done = end;
+    }
+    text.push_str(&base[done..]);
+    Ok(Written { text, report })
+}
+
+/// Pairs of lines to search for and lines to put there, each with its line feeds, and what stands around them.
+fn edits(answer: &str) -> Result<(Vec<(String, String)>, String), String> {
+    let (mut edits, mut report) = (Vec::new(), Vec::new());
+    let mut lines = answer.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_end() != SEARCH {
+            // A fence around an edit is harmless.
+            if !line.trim_start().starts_with("```") {
+                report.push(line);
+            }
+            continue;
+        }
+        let mut part = |end: &str| {
+            let mut part = String::new();
+            for line in lines.by_ref() {
+                if line.trim_end() == end {
+                    return Ok(part);
+                }
+                part.push_str(line);
+                part.push('\n');
+            }
+            Err(format!("edit {} has no line `{end}`", edits.len() + 1))
+        };
+        let search = part(DIVIDER)?;
+        let replace = part(REPLACE)?;
+        edits.push((search, replace));
+    }
+    Ok((edits, report.join("\n").trim().to_owned()))
+}
+
+/// Refuses a version in which a function has another name or other parameters than in the base.
+pub(super) fn keeps(entry: &str, base: &str, text: &str) -> Result<(), String> {
+    let Some(wanted) = parameters(entry, base) else { return Ok(()) };
+    match parameters(entry, text) {
+        Some(found) if found == wanted => Ok(()),
+        Some(found) => Err(format!("`{entry}` has the parameters ({found}), and must keep ({wanted})")),
+        None => Err(format!("there is no `{entry}({wanted})` any more, which the benchmark calls")),
+    }
+}
+
+/// The parameters in a function's definition, without needless blanks.
+fn parameters(name: &str, text: &str) -> Option<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).find_map(|(at, _)| {
+        let rest = text[at + name.len()..].trim_start();
+        if text[..at].chars().next_back().is_some_and(is_word) || !rest.starts_with('(') {
+            return None;
+        }
+        let mut depth = 0;
+        let close = rest.char_indices().find_map(|(at, c)| {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            (depth == 0).then_some(at)
+        })?;
+        let is_definition = rest[close + 1..].trim_start().starts_with('{');
+        let words: Vec<&str> = rest[1..close].split_whitespace().collect();
+        is_definition.then(|| words.join(" ").replace(" *", "*").replace("* ", "*").replace(" ,", ","))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_stands_in_exactly_one_closed_fence() {
+        let check = |answer: &str, expected: Result<(&str, &str), &str>| {
+            let found = whole_file(answer);
+            match (&found, expected) {
+                (Ok(written), Ok((text, report))) => {
+                    assert_eq!((written.text.as_str(), written.report.as_str()), (text, report))
+                }
+                (Err(error), Err(part)) => assert!(error.contains(part), "{answer:?}: {error}"),
+                _ => panic!("{answer:?}: {found:?}"),
+            }
+        };
+        check("Did it.\n```cpp\nint a;\n```\nDone.", Ok(("int a;\n", "Did it.\nDone.")));
+        check("```\nint a;\n\n```", Ok(("int a;\n\n", "")));
+        check("I cannot.", Err("no fenced block"));
+        check("", Err("no fenced block"));
+        check("```cpp\nint a;", Err("not closed"));
+        check("```cpp\nint a;\n```\nand\n```cpp\nint b;\n```", Err("several"));
+        check("```cpp\n\n```", Err("empty"));
+    }
+
+    const BASE: &str = "int a;\nint b;\nint c;\nint b;\n";
+
+    #[test]
+    fn edits_fit_exactly_one_place_or_none_is_made() {
+        let edit = |search: &str, replace: &str| format!("{SEARCH}\n{search}\n{DIVIDER}\n{replace}\n{REPLACE}\n");
+        let check = |answer: &str, expected: Result<&str, &str>| match (edited(answer, BASE), expected) {
+            (Ok(written), Ok(text)) => assert_eq!(written.text, text),
+            (Err(error), Err(part)) => assert!(error.contains(part), "{answer}: {error}"),
+            (found, _) => panic!("{answer}: {found:?}"),
+        };
+        check(&edit("int a;", "long a;"), Ok("long a;\nint b;\nint c;\nint b;\n"));
+        let both = format!("Report.\n{}{}", edit("int c;\nint b;", "int d;"), edit("int a;", ""));
+        check(&both, Ok("\nint b;\nint d;\n"));
+        assert_eq!(edited(&both, BASE).unwrap().report, "Report.");
+        check(&edit("int b;", "x"), Err("more than once"));
+        check(&edit("int z;", "x"), Err("are not in the file"));
+        check(&edit("nt a;", "x"), Err("are not in the file"));
+        check(&edit(" ", "x"), Err("searches for nothing"));
+        check(&format!("{}{}", edit("int a;", "x"), edit("int z;", "y")), Err("edit 2"));
+        check(&format!("{}{}", edit("int a;\nint b;", "x"), edit("int b;\nint c;", "y")), Err("the same lines"));
+        check("no edit", Err("there is no edit"));
+        check(&format!("{SEARCH}\nint a;\n"), Err("has no line `=======`"));
+    }
+
+    #[test]
+    fn the_entry_keeps_its_name_and_parameters() {
+        let base = "void run(const float* a, int n);\nvoid run(const float* a, int n) {\n}\nvoid rerun(int x) {}\n";
+        let check = |text: &str, expected: Result<(), &str>| match (keeps("run", base, text), expected) {
+            (Ok(()), Ok(())) => {}
+            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (found, _) => panic!("{text}: {found:?}"),
+        };
+        check(base, Ok(()));
+        check("void run(const float *a,\n         int n)\n{ }", Ok(()));
+        check("void run(const float* a, long n) {}", Err("must keep (const float*a, int n)"));
+        check("void go(const float* a, int n) {}", Err("there is no `run(const float*a, int n)` any more"));
+        assert_eq!(keeps("missing", base, "anything"), Ok(()));
+    }
+}

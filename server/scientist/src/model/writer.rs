@@ -1,0 +1,185 @@
+//! Stage 3 with a model behind it.
+
+use std::sync::Arc;
+
+use hip_syntax::Syntax;
+use lab::{Cancel, Failure};
+use llm::{Message, Model, Request};
+use serde::Serialize;
+
+use super::code_answer::{self, Written};
+use super::facts;
+use super::prompts::PromptError;
+use super::{Inquiry, asked};
+use crate::stages::{Draft, Hypothesis, RepairBrief, StageError, WriteBrief, Writer};
+
+/// Compiler messages shown for a repair at most.
+const MESSAGES: usize = 8;
+/// Tokens of an answer that holds a file, at first.
+const FILE_TOKENS: u32 = 32_768;
+
+/// Asks a model for a version's text.
+pub struct ModelWriter {
+    inquiry: Arc<Inquiry>,
+    model: Arc<Model>,
+}
+
+impl ModelWriter {
+    pub(super) fn new(inquiry: Arc<Inquiry>, model: Arc<Model>) -> Self {
+        Self { inquiry, model }
+    }
+}
+
+#[derive(Serialize)]
+struct Facts<'a> {
+    device: &'a str,
+    base: facts::Version<'a>,
+    reference: Option<facts::Version<'a>>,
+    task: &'a str,
+    plan: &'a Hypothesis,
+    keep: String,
+    knowledge: String,
+    edits: bool,
+}
+
+pub(super) fn question(inquiry: &Inquiry, brief: &WriteBrief<'_>) -> Result<Request, PromptError> {
+    let text = &brief.base.text;
+    // What the plan says chooses notes too: it may bring in what the base does not do yet.
+    let about = format!("{text}\n{}\n{}", brief.plan.title, brief.plan.rubric);
+    let facts = Facts {
+        device: &inquiry.device,
+        base: facts::Version::of(brief.base),
+        reference: (brief.reference.id != brief.base.id).then(|| facts::Version::of(brief.reference)),
+        task: &inquiry.task.text,
+        plan: brief.plan,
+        keep: keep(inquiry),
+        knowledge: inquiry.knowledge.text(&about, inquiry.knowledge_tokens),
+        edits: by_edits(inquiry, text),
+    };
+    let system = inquiry.prompts.render("system.md", &facts)?;
+    let mut request = Request::new("writer", system, inquiry.prompts.render("writer.md", &facts)?);
+    request.max_tokens = FILE_TOKENS;
+    Ok(request)
+}
+
+fn by_edits(inquiry: &Inquiry, text: &str) -> bool {
+    text.lines().count() > inquiry.whole_file_lines
+}
+
+fn keep(inquiry: &Inquiry) -> String {
+    match &inquiry.task.entry {
+        Some(entry) => format!("Keep the name and the parameters of `{entry}`, which the benchmark calls."),
+        None => {
+            "Keep the names and the parameters of what is called from outside, and what the program prints.".to_owned()
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Repairing<'a> {
+    device: &'a str,
+    failure: String,
+    places: Vec<Place>,
+    draft: &'a str,
+    plan: &'a Hypothesis,
+    keep: String,
+    edits: bool,
+}
+
+#[derive(Serialize)]
+struct Place {
+    line: u32,
+    message: String,
+    text: String,
+}
+
+/// The compiler's messages with the lines that they are about.
+fn places(failure: &Failure, draft: &str) -> Vec<Place> {
+    let Failure::DoesNotCompile { diagnostics } = failure else { return Vec::new() };
+    let located = diagnostics.iter().filter(|diagnostic| diagnostic.line > 0);
+    located
+        .take(MESSAGES)
+        .map(|diagnostic| Place {
+            line: diagnostic.line,
+            message: facts::one_line(&diagnostic.message),
+            text: draft.lines().nth(diagnostic.line as usize - 1).unwrap_or_default().trim().to_owned(),
+        })
+        .collect()
+}
+
+/// A failure without the paths of this machine.
+fn in_words(failure: &Failure) -> String {
+    match failure {
+        Failure::DoesNotCompile { diagnostics } => {
+            let first = diagnostics.first().map(|diagnostic| facts::one_line(&diagnostic.message));
+            format!("it does not compile: {}", first.unwrap_or_else(|| "the compiler gave no reason".into()))
+        }
+        other => other.to_string(),
+    }
+}
+
+impl ModelWriter {
+    /// Asks for a version, once more where the first answer holds none.
+    fn version(&self, mut request: Request, base: &str, cancel: &Cancel) -> Result<Draft, StageError> {
+        let edits = by_edits(&self.inquiry, base);
+        let read = |answer: &str| -> Result<Written, String> {
+            let written = if edits { code_answer::edited(answer, base) } else { code_answer::whole_file(answer) }?;
+            if let Some(entry) = &self.inquiry.task.entry {
+                code_answer::keeps(entry, base, &written.text)?;
+            }
+            if Syntax::parse(written.text.as_str()).kernels().is_empty() {
+                return Err("there is no kernel in the file".into());
+            }
+            Ok(written)
+        };
+        let answer = asked(cancel, |caller| self.model.ask(&request, caller))?;
+        let written = match read(&answer.text) {
+            Ok(written) => written,
+            Err(problem) => {
+                request.messages.push(Message::assistant(answer.text));
+                request.messages.push(Message::user(format!(
+                    "This answer cannot be used: {problem}.\nGive it again, whole, in the form that was asked for."
+                )));
+                let again = asked(cancel, |caller| self.model.ask(&request, caller))?;
+                read(&again.text).map_err(|problem| {
+                    StageError::Unusable(format!("{}: the answer cannot be used, twice: {problem}", self.model.name()))
+                })?
+            }
+        };
+        Ok(Draft { text: written.text, report: facts::one_line(&written.report), settings: Vec::new() })
+    }
+}
+
+impl Writer for ModelWriter {
+    fn write(&mut self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
+        let request = question(&self.inquiry, brief)?;
+        Ok(vec![self.version(request, &brief.base.text, cancel)?])
+    }
+
+    fn mends(&self) -> bool {
+        true
+    }
+
+    fn repair(&mut self, brief: &RepairBrief<'_>, cancel: &Cancel) -> Result<Option<Draft>, StageError> {
+        // What the harness caught is no slip of the pen.
+        if matches!(brief.failure, Failure::Refused { .. }) {
+            return Ok(None);
+        }
+        let facts = Repairing {
+            device: &self.inquiry.device,
+            failure: in_words(brief.failure),
+            places: places(brief.failure, brief.draft),
+            draft: brief.draft,
+            plan: brief.write.plan,
+            keep: keep(&self.inquiry),
+            edits: by_edits(&self.inquiry, brief.draft),
+        };
+        let mut request = question(&self.inquiry, &brief.write)?;
+        request.label = "repair".into();
+        let repair = self.inquiry.prompts.render("repair.md", &facts)?;
+        if let Some(asked) = request.messages.first_mut() {
+            asked.text = format!("{}\n# What came of it\n\n{repair}", asked.text);
+        }
+        self.version(request, brief.draft, cancel).map(Some)
+    }
+}
