@@ -21,6 +21,10 @@ pub struct Config {
     /// The file that this was read from.
     #[serde(skip)]
     pub path: Option<PathBuf>,
+    /// Whether the user named that file, and it was not found in the source's folder or above: what costs or gives away
+    /// something is only done for a file that was named.
+    #[serde(skip)]
+    pub is_named: bool,
 }
 
 /// One device.
@@ -64,6 +68,31 @@ pub struct ScientistConfig {
     /// Most dollars a run may cost; 0 allows nothing that costs money.
     #[serde(default, deserialize_with = "dollars")]
     pub max_usd: Option<f64>,
+    /// Most tokens a run may send and receive.
+    pub max_tokens: Option<u64>,
+    /// Most calls a run may make.
+    pub max_calls: Option<u64>,
+    /// Calls under way at once.
+    pub max_calls_at_once: Option<usize>,
+    /// Most tokens of one answer.
+    pub max_output_tokens: Option<u32>,
+    /// A shell command that prints the key, where no environment variable has it. Only in a file that the user names.
+    pub api_key_command: Option<String>,
+    /// `PROVIDER:MODEL` for stage 1 alone.
+    pub selector: Option<String>,
+    /// `PROVIDER:MODEL` for stage 2 alone.
+    pub designer: Option<String>,
+    /// `PROVIDER:MODEL` for stage 3 alone.
+    pub writer: Option<String>,
+    /// Folder with templates that take the place of those built in; relative to the settings file.
+    pub prompts: Option<PathBuf>,
+    /// Folder with further notes on the hardware; relative to the settings file.
+    pub knowledge: Option<PathBuf>,
+    /// Tokens of notes in one question at most.
+    pub knowledge_tokens: Option<usize>,
+    /// Prices that count before those that ship.
+    #[serde(default)]
+    pub price: Vec<llm::price::Row>,
 }
 
 /// An amount of money, from 0 up.
@@ -109,6 +138,7 @@ impl Config {
         let mut config: Self = toml::from_str(&text)
             .map_err(|error| ConfigError::Parse { path: path.clone(), message: error.to_string() })?;
         config.path = Some(path);
+        config.is_named = explicit.is_some();
         Ok(config)
     }
 }

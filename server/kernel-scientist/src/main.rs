@@ -5,6 +5,7 @@ mod config;
 mod devices;
 mod forecasts;
 mod lsp;
+mod models;
 
 use std::process::ExitCode;
 

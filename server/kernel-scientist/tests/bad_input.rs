@@ -60,7 +60,12 @@ fn mistakes_on_the_command_line() {
         (&["time", "vector_add.hip", "--benchmark", "none.toml"], "none.toml"),
         (&["time", "vector_add.hip", "--against", "none.hip"], "none.hip"),
         (&["suggest", "vector_add.hip", "--kernel", "vector_sub"], "there is no kernel vector_sub"),
-        (&["suggest", "vector_add.hip", "--provider", "oracle"], "there is no provider oracle"),
+        (&["suggest", "vector_add.hip", "--provider", "oracle"], "there is no provider `oracle`"),
+        (&["suggest", "vector_add.hip", "--provider", "anthropic"], "names no model"),
+        (&["evolve", "vector_add.hip", "--model", "gpt-5"], "names no provider"),
+        (&["evolve", "vector_add.hip", "--model", "replay:none.jsonl"], "none.jsonl"),
+        (&["evolve", "vector_add.hip", "--model", "editor"], "start the run there"),
+        (&["evolve", "vector_add.hip", "--model", "openai:m", "--base-url", "http://far.example"], "not encrypted"),
         (&["evolve", "vector_add.hip", "--generations", "0"], "--generations"),
         (&["evolve", "vector_add.hip", "--out", "no/such/folder/best.hip"], "folder does not exist"),
         (&["evolve", "vector_add.hip", "--out", "vector_add.hip"], "is the source itself"),
@@ -81,14 +86,15 @@ fn a_device_or_a_model_that_is_not_there_is_status_3() {
     let run = Run::in_folder();
     run.sample("vector_add");
     run.file("kernel-scientist.toml", "[device.mi300]\ntoolchain = \"hip\"\narch = \"gfx942\"\nssh = \"user@host\"\n");
-    for arguments in [
-        ["time", "vector_add.hip", "--device", "mi300"],
-        ["suggest", "vector_add.hip", "--provider", "anthropic"],
-        ["evolve", "vector_add.hip", "--provider", "openai"],
+    for (arguments, says) in [
+        (["time", "vector_add.hip", "--device", "mi300"], "not in this version"),
+        (["suggest", "vector_add.hip", "--model", "anthropic:claude-x"], "set ANTHROPIC_API_KEY"),
+        (["evolve", "vector_add.hip", "--model", "openai:gpt-5"], "set OPENAI_API_KEY"),
+        (["evolve", "vector_add.hip", "--model", "gemini:gemini-x"], "set GEMINI_API_KEY"),
     ] {
         let done = run.program(arguments);
         assert_eq!(done.status, 3, "{arguments:?}: {done:?}");
-        assert!(message(&done).contains("not in this version"), "{arguments:?}: {done:?}");
+        assert!(message(&done).contains(says), "{arguments:?}: {done:?}");
     }
 }
 

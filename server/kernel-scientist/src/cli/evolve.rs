@@ -1,43 +1,47 @@
 //! `evolve FILE`: generations of experiments in the terminal, or as JSON lines.
 
+mod cost;
 mod lines;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use lab::Source;
 use lab::workbench::ShapeChoice;
-use notebook::{Notebook, RunId};
+use notebook::{Notebook, RunChange, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event, Finished};
 use scientist::evolution::{Ended, Evolution, Stages};
+use scientist::model::ModelScientist;
 use scientist::run::{RunError, RunRequest, Settings};
 use serde_json::{Value, json};
 
 use super::context::read_source;
 use super::progress::Progress;
-use super::provider::Provider;
+use super::provider::{BoxedStages, Provider, ProviderArgs};
 use super::subject::{Subject, SubjectArgs, seconds};
 use super::{CliError, Context};
+use crate::config::Config;
 use crate::forecasts::cured;
+use crate::models::{self, Models};
 
 /// Arguments of `evolve`.
 #[derive(Debug, clap::Args)]
 pub struct EvolveArgs {
     /// HIP source file.
     file: PathBuf,
-    /// Most generations.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    generations: u32,
+    /// Most generations [default: 5; for a run that goes on: as it was started].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    generations: Option<u32>,
     /// Most seconds, the confirmation of the winner included.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     max_time: Option<f64>,
-    /// Who thinks up and writes the experiments [default: the settings' provider, else the rule-based catalog].
-    #[arg(long, value_name = "P")]
-    provider: Option<String>,
+    #[command(flatten)]
+    spending: cost::SpendingArgs,
+    #[command(flatten)]
+    provider: ProviderArgs,
     /// Only this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -47,7 +51,8 @@ pub struct EvolveArgs {
     /// Seed of the run [default: drawn anew].
     #[arg(long)]
     seed: Option<u64>,
-    /// Go on with an unfinished run of this file: the latest, or the one named.
+    /// Go on with an unfinished run of this file: the latest, or the one named. With a larger budget (--generations, --max-usd
+    /// and the like) a run that came to its end goes on too.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "0")]
     resume: Option<i64>,
     #[command(flatten)]
@@ -57,10 +62,20 @@ pub struct EvolveArgs {
 /// Runs the command.
 pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
     let file = read_source(&args.file)?;
-    let provider = Provider::choose(args.provider.as_deref(), &context.config(file.folder())?)?;
+    let config = context.config(file.folder())?;
     super::require_kernel(&file, args.kernel.as_deref())?;
     let notebook = Notebook::open(&context.notebook_path()?)?;
     let unfinished = args.resume.map(|wanted| find_unfinished(&notebook, &file, wanted)).transpose()?;
+    let provider = match &unfinished {
+        Some(unfinished) => unfinished.provider(args)?,
+        None => Provider::choose(&args.provider, &config)?,
+    };
+    let skip = match &unfinished {
+        Some(unfinished) => models::answered(&notebook, unfinished.run)?,
+        None => 0,
+    };
+    // Before anything is built: a missing key is told at once.
+    let models = provider.connect(&args.provider.reach(skip), &config)?;
     let original = match &unfinished {
         Some(unfinished) => file.with_text(unfinished.text.clone()),
         None => file.clone(),
@@ -68,11 +83,16 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
     let subject = Subject::open(context, &original, &args.subject, None)?;
     let best_path = best_path(args, &file)?;
 
-    let resumed = unfinished.map(|unfinished| unfinished.run);
-    let ended = evolve(context, args, provider, &subject, &notebook, resumed, best_path.as_deref())?;
+    let resumed = unfinished.as_ref().map(|unfinished| unfinished.run);
+    let budget = cost::budget(args, unfinished.as_ref().map(|unfinished| unfinished.budget), models.as_ref(), &config)?;
+    let party = Party { provider, models, config };
+    let ended = evolve(context, args, &party, budget, &subject, &notebook, resumed, best_path.as_deref())?;
     if !context.json() {
         let cured = ended.best_text.as_ref().map_or_else(String::new, |best| cured_lines(context, &subject, best));
         context.print(&lines::ending(&ended, &original, best_path.as_deref(), &cured))?;
+        if party.models.is_some() {
+            context.print(&cost::record_of_predictions(&notebook, &party.provider.name())?)?;
+        }
     }
     match ended.finished.state {
         EndState::Completed => Ok(()),
@@ -86,6 +106,48 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
 struct Unfinished {
     run: RunId,
     text: Arc<str>,
+    provider: String,
+    budget: Budget,
+}
+
+impl Unfinished {
+    /// Who the run was begun with. Another is not taken: its answers would not go with those on record.
+    fn provider(&self, args: &EvolveArgs) -> Result<Provider, CliError> {
+        let recorded = Provider::recorded(&self.provider)?;
+        let asked = &args.provider;
+        if asked.provider.is_some() || asked.model.is_some() {
+            let asked = Provider::choose(asked, &Config::default())?;
+            if asked != recorded {
+                return Err(CliError::Usage(format!(
+                    "run {} was begun with {} and cannot go on with {}; leave --provider and --model out, or start a new run",
+                    self.run,
+                    self.provider,
+                    asked.name()
+                )));
+            }
+        }
+        Ok(recorded)
+    }
+}
+
+/// Who stands behind the stages, with what that takes.
+struct Party {
+    provider: Provider,
+    models: Option<Models>,
+    config: Config,
+}
+
+impl Party {
+    fn stages(&self, subject: &Subject) -> Result<(BoxedStages, Option<ModelScientist>), CliError> {
+        let Some(models) = &self.models else {
+            let (selector, designer, writer) = Catalog::load().fed_by(subject.workbench.benchmark()).stages();
+            return Ok(((Box::new(selector), Box::new(designer), Box::new(writer)), None));
+        };
+        let inquiry = models::inquiry(&self.config, &subject.workbench).map_err(CliError::Usage)?;
+        let scientist = ModelScientist::new(inquiry, models.stages.clone());
+        let (selector, designer, writer) = scientist.stages();
+        Ok(((Box::new(selector), Box::new(designer), Box::new(writer)), Some(scientist)))
+    }
 }
 
 fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Unfinished, CliError> {
@@ -107,7 +169,10 @@ fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Un
             file.path.display()
         )));
     }
-    Ok(Unfinished { run: run.id, text: notebook.text(&run.original)? })
+    let budget = notebook.latest_change(run.id, RunChange::Resumed)?.filter(|detail| !detail.is_null());
+    let budget = serde_json::from_value(budget.unwrap_or(run.budget))
+        .map_err(|error| CliError::Usage(format!("the budget of run {} cannot be read: {error}", run.id)))?;
+    Ok(Unfinished { run: run.id, text: notebook.text(&run.original)?, provider: run.provider, budget })
 }
 
 /// Where the best version goes: absolute, its folder made sure of before hours are spent.
@@ -136,24 +201,32 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     one == other || about(one).is_some_and(|one| Some(one) == about(other))
 }
 
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own that one command brings together")]
 fn evolve(
     context: &Context,
     args: &EvolveArgs,
-    provider: Provider,
+    party: &Party,
+    budget: Budget,
     subject: &Subject,
     notebook: &Notebook,
     resumed: Option<RunId>,
     best_path: Option<&Path>,
 ) -> Result<Ended, CliError> {
-    let (mut selector, mut designer, mut writer) = match provider {
-        Provider::Catalog => Catalog::load().fed_by(subject.workbench.benchmark()).stages(),
-    };
-    let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
-    let evolution = Evolution::new(&subject.workbench, stages, notebook);
+    let ((mut selector, mut designer, mut writer), scientist) = party.stages(subject)?;
+    let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &mut *writer };
+    let mut evolution = Evolution::new(&subject.workbench, stages, notebook);
+    if let (Some(models), Some(scientist)) = (&party.models, &scientist) {
+        evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
+        cost::tell_estimate(scientist, models, &subject.source, &budget);
+    }
     let mut teller = Teller::new(context);
     let outcome = match resumed {
-        Some(run) => evolution.resume(run, &context.cancel, &mut |event| teller.tell(event)),
-        None => evolution.start(&request(args, provider, subject), &context.cancel, &mut |event| teller.tell(event)),
+        Some(run) => {
+            let evolution = if cost::is_changed(args) { evolution.with_budget(budget) } else { evolution };
+            evolution.resume(run, &context.cancel, &mut |event| teller.tell(event))
+        }
+        None => evolution
+            .start(&request(args, &party.provider, budget, subject), &context.cancel, &mut |event| teller.tell(event)),
     };
     let written = match (&outcome, best_path) {
         (Ok(ended), Some(path)) if ended.finished.state == EndState::Completed => {
@@ -167,19 +240,15 @@ fn evolve(
     outcome.map_err(run_error)
 }
 
-fn request(args: &EvolveArgs, provider: Provider, subject: &Subject) -> RunRequest {
+fn request(args: &EvolveArgs, provider: &Provider, budget: Budget, subject: &Subject) -> RunRequest {
     let source = &subject.source;
     RunRequest {
         file: source.path.clone(),
         text: source.text.clone(),
         kernel: args.kernel.clone(),
-        provider: provider.name().into(),
+        provider: provider.name(),
         seed: args.seed.unwrap_or_else(rand::random),
-        budget: Budget {
-            generations: args.generations,
-            wall: args.max_time.map(Duration::from_secs_f64),
-            ..Budget::default()
-        },
+        budget,
         settings: if subject.workbench.basis().is_some() { Settings::of_forecasts() } else { Settings::default() },
     }
 }

@@ -107,6 +107,14 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// How often predictions held: `3 of 7 gains within their prediction, 3 promised too much, 1 too little; 2 failed`.
+pub fn calibration(calibration: &notebook::Calibration) -> String {
+    let notebook::Calibration { measured, within, below, above, failed, .. } = calibration;
+    format!(
+        "{within} of {measured} gains within their prediction, {below} promised too much, {above} too little; {failed} failed"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

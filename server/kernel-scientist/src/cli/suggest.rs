@@ -1,6 +1,8 @@
 //! `suggest FILE`: hypotheses worth trying, best first. On a device that is forecast for, each is written, checked and
 //! forecast, and the order is that of what it gains there.
 
+mod designed;
+
 use std::path::PathBuf;
 
 use lab::Source;
@@ -11,7 +13,7 @@ use serde::Serialize;
 
 use super::context::read_source;
 use super::progress::Progress;
-use super::provider::Provider;
+use super::provider::{Provider, ProviderArgs};
 use super::subject::{Subject, SubjectArgs};
 use super::{CliError, Context, figures};
 use crate::devices::CPU;
@@ -25,9 +27,8 @@ const INDENT: usize = 6;
 pub struct SuggestArgs {
     /// HIP source file.
     file: PathBuf,
-    /// Who thinks them up [default: the settings' provider, else the rule-based catalog].
-    #[arg(long, value_name = "P")]
-    provider: Option<String>,
+    #[command(flatten)]
+    provider: ProviderArgs,
     /// Only for this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -62,8 +63,14 @@ impl Told {
 /// Runs the command.
 pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
-    let provider = Provider::choose(args.provider.as_deref(), &context.config(source.folder())?)?;
+    let config = context.config(source.folder())?;
+    let provider = Provider::choose(&args.provider, &config)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
+    if let Some(models) = provider.connect(&args.provider.reach(0), &config)? {
+        let hypotheses = designed::by(context, args, &source, &config, &models)?;
+        let told: Vec<Told> = hypotheses.into_iter().map(|hypothesis| Told { hypothesis, forecast: None }).collect();
+        return tell(context, args, &provider, &told);
+    }
     let beside = Benchmark::path_for(&source.path);
     let path = args.subject.feed.benchmark.clone().or_else(|| beside.is_file().then_some(beside));
     let benchmark = path.map(|path| Benchmark::load(&path)).transpose()?;
@@ -72,15 +79,19 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
         .suggest_until(&source.text, args.kernel.as_deref(), &context.cancel)
         .map_err(|_| CliError::Cancelled)?;
     let told = with_forecasts(context, args, &source, &catalog, hypotheses)?;
+    tell(context, args, &provider, &told)
+}
+
+fn tell(context: &Context, args: &SuggestArgs, provider: &Provider, told: &[Told]) -> Result<(), CliError> {
     if context.json() {
         return context.print_json(&Answer {
             device: &args.subject.device,
-            provider: provider.name(),
+            provider: &provider.name(),
             rule_based: provider.is_rule_based(),
-            hypotheses: &told,
+            hypotheses: told,
         });
     }
-    context.print(&text(args, &told))
+    context.print(&text(args, provider, told))
 }
 
 /// The hypotheses in the order of what they gain by forecast. Where the file has none, the catalog's order stands, and the
@@ -156,16 +167,17 @@ fn outlook_lines(outlook: &Outlook) -> Vec<String> {
     lines
 }
 
-fn text(args: &SuggestArgs, told: &[Told]) -> String {
+fn text(args: &SuggestArgs, provider: &Provider, told: &[Told]) -> String {
+    let by = if provider.is_rule_based() { "rule-based".to_owned() } else { format!("by {}", provider.name()) };
     if told.is_empty() {
-        return format!("{}: the rule-based catalog finds nothing to try here\n", args.file.display());
+        return format!("{}: nothing is found to try here ({by})\n", args.file.display());
     }
     let mut out = String::new();
     let mut kernel = "";
     for Told { hypothesis, forecast } in told {
         if hypothesis.kernel != kernel {
             kernel = &hypothesis.kernel;
-            out.push_str(&format!("{kernel} (rule-based)\n"));
+            out.push_str(&format!("{kernel} ({by})\n"));
         }
         let GainRange { min_percent, max_percent } = hypothesis.gain;
         out.push_str(&figures::wrapped(&format!("  line {}: {}\n", hypothesis.line, hypothesis.title), INDENT));

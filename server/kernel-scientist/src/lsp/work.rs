@@ -18,7 +18,7 @@ use scientist::trial::{self, TrialError};
 
 use super::settings::Settings;
 use super::suggestions::Shelf;
-use crate::cli::provider::Provider;
+use crate::cli::provider::{Provider, ProviderArgs};
 use crate::config::Config;
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
@@ -167,8 +167,16 @@ impl Assignment {
 
     /// Who thinks hypotheses up: the user's word, else the project's, else the catalog.
     fn provider(&self) -> Result<Provider, Outcome> {
-        Provider::choose(self.settings.provider.as_deref(), &self.config()?)
-            .map_err(|error| Outcome::Error(error.to_string()))
+        let args = ProviderArgs { provider: self.settings.provider.clone(), ..ProviderArgs::default() };
+        match Provider::choose(&args, &self.config()?) {
+            Ok(provider) if provider.is_rule_based() => Ok(provider),
+            Ok(provider) => Err(Outcome::Error(format!(
+                "{}: models are asked at the command line so far (kernel-scientist evolve FILE); set kernelScientist.provider to \
+                 catalog to go on here",
+                provider.name()
+            ))),
+            Err(error) => Err(Outcome::Error(error.to_string())),
+        }
     }
 
     /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
@@ -250,6 +258,15 @@ impl Assignment {
     fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let provider = self.provider()?;
         let notebook = Notebook::open(&self.notebook)?;
+        if let Some(run) = resumed {
+            let provider = notebook.run(run)?.provider;
+            if provider != "catalog" {
+                return Err(Outcome::Error(format!(
+                    "run {run} was begun with {provider}, which the editor cannot ask yet; go on with it at the command line: \
+                     kernel-scientist evolve FILE --resume {run}"
+                )));
+            }
+        }
         let source = match resumed {
             // A run goes on with the text that it began with, whatever became of the file.
             Some(run) => self.source.with_text(notebook.text(&notebook.run(run)?.original)?),
@@ -296,7 +313,7 @@ impl Assignment {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
             kernel: self.kernel.clone(),
-            provider: provider.name().into(),
+            provider: provider.name(),
             seed: seed(),
             budget: Budget {
                 generations: settings.generations,

@@ -1,5 +1,7 @@
 //! What `doctor` looks at, one function a thing.
 
+mod models;
+
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use lab::codegen::{Codegen, DEFAULT_ARCH};
 use lab::sandbox;
 use lab::toolchain::clang::Clang;
 
-use super::Check;
+pub(super) use super::Check;
 use crate::cli::Context;
 use crate::config::{DeviceConfig, Toolchain};
 
@@ -152,7 +154,7 @@ fn devices(context: &Context) -> Vec<Check> {
     checks.push(forecasts(context));
     checks
         .extend(config.device.iter().filter(|(name, _)| *name != "cpu").map(|(name, device)| of_device(name, device)));
-    checks.push(of_provider(config.scientist.provider.as_deref().unwrap_or("catalog")));
+    checks.extend(models::all(context, &config));
     checks
 }
 
@@ -196,13 +198,6 @@ fn toolchain_name(toolchain: Toolchain) -> &'static str {
         Toolchain::Hip => "hip",
         Toolchain::Cuda => "cuda",
     }
-}
-
-fn of_provider(provider: &str) -> Check {
-    if provider == "catalog" {
-        return Check::good("provider catalog", "built in and offline; rule-based");
-    }
-    Check::limited(format!("provider {provider}"), "not in this version", "use --provider catalog")
 }
 
 /// Whether a file can be opened for writing, or one can be made in a folder: tried, since permissions alone do not tell
@@ -265,7 +260,6 @@ mod tests {
         ] {
             assert_eq!(of_device("x", &device).state, expected, "{device:?}");
         }
-        assert_eq!(of_provider("anthropic").state, State::Limited);
     }
 
     #[test]

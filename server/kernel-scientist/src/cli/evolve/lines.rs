@@ -38,13 +38,17 @@ pub(super) fn line(event: &Event) -> Option<String> {
                 times.iter().map(|time| format!("{} {}", time.shape, figures::time(time.median_ns))).collect();
             format!("original: {}\n", times.join(" · "))
         }
-        Event::Generation { generation, of, best, best_ratio, best_low, best_high, .. } => {
+        Event::Generation {
+            generation, of, best, best_ratio, best_low, best_high, spent_usd, spent_tokens, ..
+        } => {
             let speed = SpeedRatio { ratio: *best_ratio, low: *best_low, high: *best_high };
             let best = match best {
                 0 => "the original is the best so far".to_owned(),
                 best => format!("best so far {} (candidate {best}, not confirmed)", figures::speed(&speed)),
             };
-            format!("generation {generation} of {of}: {best}\n")
+            let spent =
+                spending(*spent_tokens, *spent_usd).map_or_else(String::new, |spent| format!("; spent {spent}"));
+            format!("generation {generation} of {of}: {best}{spent}\n")
         }
         Event::Selected { base, reference, reason, .. } => {
             let reason = reason.strip_prefix("Rule-based: ").unwrap_or(reason);
@@ -136,6 +140,9 @@ pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>,
         finished.failed,
         figures::time(finished.spent_s * 1e9)
     ));
+    if let Some(spent) = spending(finished.spent_tokens, finished.spent_usd) {
+        out.push_str(&format!("spent on models: {spent}\n"));
+    }
     if let Some(text) = &ended.best_text {
         let name = original.path.file_name().map_or_else(|| "file".into(), |name| name.to_string_lossy());
         let diff = TextDiff::from_lines(original.text.as_ref(), text.as_ref());
@@ -157,6 +164,15 @@ pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>,
         (None, false) => {}
     }
     out
+}
+
+/// What models have cost; `None` where none was asked.
+fn spending(tokens: u64, usd: f64) -> Option<String> {
+    match (tokens, usd) {
+        (0, _) => None,
+        (tokens, 0.0) => Some(format!("{tokens} tokens")),
+        (tokens, usd) => Some(format!("{tokens} tokens, {usd:.2} US dollars")),
+    }
 }
 
 /// `1 generation`, `2 generations`.

@@ -58,7 +58,7 @@ async fn what_the_user_sets_beats_the_project() {
     std::fs::write(editor.path("kernel-scientist.toml"), "[scientist]\nprovider = \"gemini\"\n").unwrap();
     let uri = editor.open("a.hip", KERNEL).await;
     editor.execute("suggest", json!({ "uri": uri, "kernel": "k" })).await;
-    assert!(editor.message(None).await.contains("provider gemini is not in this version"));
+    assert!(editor.message(None).await.contains("names no model; write gemini:MODEL"));
     let now =
         json!({ "settings": { "kernelScientist": { "forecasts": false, "device": "cpu", "provider": "catalog" } } });
     editor.notify("workspace/didChangeConfiguration", now).await;

@@ -1,0 +1,140 @@
+//! What a run may spend, what it will probably spend, and how good its model's predictions are.
+
+use std::time::Duration;
+
+use lab::Source;
+use notebook::Notebook;
+use scientist::budget::Budget;
+use scientist::model::ModelScientist;
+
+use super::EvolveArgs;
+use crate::cli::CliError;
+use crate::config::Config;
+use crate::models::Models;
+
+/// Generations when nothing is said.
+const GENERATIONS: u32 = 5;
+
+/// Limits on what models may cost.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SpendingArgs {
+    /// Most US dollars for models [default: the settings' max_usd].
+    #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
+    max_usd: Option<f64>,
+    /// Most tokens to and from models [default: the settings' max_tokens].
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Most calls of models [default: the settings' max_calls].
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u64>,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..1e9).contains(&value) => Ok(value),
+        _ => Err("expected an amount of dollars, from 0 up".into()),
+    }
+}
+
+/// Whether the command line says anything of the budget.
+pub(super) fn is_changed(args: &EvolveArgs) -> bool {
+    let SpendingArgs { max_usd, max_tokens, max_calls } = args.spending;
+    args.generations.is_some()
+        || args.max_time.is_some()
+        || max_usd.is_some()
+        || max_tokens.is_some()
+        || max_calls.is_some()
+}
+
+/// The budget of a run: what the command line says, else what the run had, else the settings.
+///
+/// # Errors
+/// When there is a limit in dollars and a model whose price is not known, or that costs something where nothing may.
+pub(super) fn budget(
+    args: &EvolveArgs,
+    before: Option<Budget>,
+    models: Option<&Models>,
+    config: &Config,
+) -> Result<Budget, CliError> {
+    let settings = &config.scientist;
+    let Some(models) = models else {
+        return Ok(Budget { usd: None, tokens: None, calls: None, ..times(args, before) });
+    };
+    let had = before.unwrap_or_default();
+    let is_new = before.is_none();
+    let spending = &args.spending;
+    let setting = |value: Option<u64>| value.filter(|_| is_new);
+    let usd = spending.max_usd.or(had.usd).or(settings.max_usd.filter(|_| is_new));
+    let usd = match usd {
+        // What costs nothing never comes up to a limit.
+        _ if models.are_free() => None,
+        Some(limit) => Some(checked(limit, models)?),
+        None => None,
+    };
+    Ok(Budget {
+        usd,
+        tokens: spending.max_tokens.or(had.tokens).or(setting(settings.max_tokens)),
+        calls: spending.max_calls.or(had.calls).or(setting(settings.max_calls)),
+        ..times(args, before)
+    })
+}
+
+fn checked(limit: f64, models: &Models) -> Result<f64, CliError> {
+    if limit == 0.0 {
+        return Err(CliError::Usage(
+            "max_usd is 0, which allows nothing that costs money; raise it, or take the catalog or a local model"
+                .into(),
+        ));
+    }
+    match models.unpriced()[..] {
+        [] => Ok(limit),
+        [ref first, ..] => Err(CliError::Usage(format!(
+            "the price of {first} is not known, so a limit in dollars cannot be kept; add a [[scientist.price]] table with \
+             model, input and output (dollars per million tokens) to the settings, or limit --max-tokens or --max-calls \
+             instead"
+        ))),
+    }
+}
+
+fn times(args: &EvolveArgs, before: Option<Budget>) -> Budget {
+    let had = before.unwrap_or(Budget { generations: GENERATIONS, ..Budget::default() });
+    Budget {
+        generations: args.generations.unwrap_or(had.generations),
+        wall: args.max_time.map(Duration::from_secs_f64).or(had.wall),
+        ..had
+    }
+}
+
+/// Says on standard error what a run will probably cost.
+pub(super) fn tell_estimate(scientist: &ModelScientist, models: &Models, source: &Source, budget: &Budget) {
+    let estimate = scientist.estimate(&source.text, budget.generations);
+    let cost = match (models.are_free(), estimate.usd) {
+        (true, _) => "no cost".to_owned(),
+        (false, Some(usd)) => format!("{usd:.2} US dollars"),
+        (false, None) => "at a price that is not known here".to_owned(),
+    };
+    let limits = [
+        budget.usd.map(|usd| format!("{usd:.2} US dollars")),
+        budget.tokens.map(|tokens| format!("{tokens} tokens")),
+        budget.calls.map(|calls| format!("{calls} calls")),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let limits = if limits.is_empty() { "no limit".to_owned() } else { format!("limit: {}", limits.join(", ")) };
+    eprintln!(
+        "estimate for {} generations: up to {} calls, {} thousand tokens, {cost}; {limits}",
+        budget.generations,
+        estimate.calls,
+        estimate.tokens().div_ceil(1000)
+    );
+}
+
+/// How often a model's predictions held, over all its runs.
+///
+/// # Errors
+/// When the notebook cannot be read.
+pub(super) fn record_of_predictions(notebook: &Notebook, provider: &str) -> Result<String, CliError> {
+    let found = notebook.calibrations()?.into_iter().find(|(name, _)| name == provider);
+    Ok(found.map_or_else(String::new, |(name, calibration)| {
+        format!("{name}, over all its runs: {}\n", crate::cli::figures::calibration(&calibration))
+    }))
+}

@@ -1,0 +1,268 @@
+//! From the settings and the command line to the models behind the stages.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lab::workbench::Workbench;
+use llm::connect::{Connection, Patience, connect};
+use llm::key::Sources;
+use llm::replay::Recorder;
+use llm::{Gate, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Retry};
+use notebook::{ModelCall, Notebook, RunId};
+use scientist::evolution::CallLog;
+use scientist::knowledge::Knowledge;
+use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, Prompts, StageModels, WHOLE_FILE_LINES};
+use scientist::task::Task;
+
+use crate::config::{Config, ScientistConfig};
+
+/// Calls under way at once when nothing else is said.
+const AT_ONCE: usize = 4;
+/// How far the limit of an answer is raised when nothing else is said, in tokens.
+const MAX_OUTPUT_TOKENS: u32 = 65_536;
+
+/// A model for each stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelNames {
+    /// Stage 1.
+    pub selector: ModelName,
+    /// Stage 2.
+    pub designer: ModelName,
+    /// Stage 3.
+    pub writer: ModelName,
+}
+
+impl ModelNames {
+    /// One for all stages.
+    pub fn one(model: ModelName) -> Self {
+        Self { selector: model.clone(), designer: model.clone(), writer: model }
+    }
+
+    fn each(&self) -> [&ModelName; 3] {
+        [&self.selector, &self.designer, &self.writer]
+    }
+}
+
+impl std::fmt::Display for ModelNames {
+    /// As runs are recorded with; [`FromStr`] reads it.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { selector, designer, writer } = self;
+        if selector == designer && designer == writer {
+            return writer.fmt(out);
+        }
+        write!(out, "selector {selector}, designer {designer}, writer {writer}")
+    }
+}
+
+impl FromStr for ModelNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(rest) = text.strip_prefix("selector ") else { return text.parse().map(Self::one) };
+        let parts = rest.split_once(", designer ").and_then(|(selector, rest)| {
+            rest.split_once(", writer ").map(|(designer, writer)| (selector, designer, writer))
+        });
+        let (selector, designer, writer) = parts.ok_or_else(|| format!("`{text}` names no models"))?;
+        Ok(Self { selector: selector.parse()?, designer: designer.parse()?, writer: writer.parse()? })
+    }
+}
+
+/// Where models are reached, as the command line says it; it counts before the settings.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Base URL.
+    pub base_url: Option<String>,
+    /// Where exchanges are recorded.
+    pub record: Option<PathBuf>,
+    /// Exchanges of a recording that a resumed run has the answers of.
+    pub skip: usize,
+    /// How long to wait for a server; the usual without.
+    pub patience: Option<Patience>,
+    /// Further attempts; the usual without.
+    pub attempts: Option<usize>,
+}
+
+/// The models behind the stages and the bill that they share.
+pub struct Models {
+    /// For each stage.
+    pub stages: StageModels,
+    /// What they cost.
+    pub ledger: Ledger,
+}
+
+impl Models {
+    /// Sets the models up. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`LlmError`] when an address, a key or a recording cannot be used.
+    pub fn connect(names: &ModelNames, reach: &Reach, config: &Config) -> Result<Self, LlmError> {
+        let settings = &config.scientist;
+        let shared = Shared {
+            ledger: Ledger::default(),
+            gate: Gate::new(settings.max_calls_at_once.unwrap_or(AT_ONCE)),
+            prices: PriceTable::with(&settings.price),
+            recorder: reach.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new),
+        };
+        let mut made: HashMap<&ModelName, Arc<Model>> = HashMap::new();
+        for name in names.each() {
+            if !made.contains_key(name) {
+                made.insert(name, Arc::new(shared.model(name, reach, config)?));
+            }
+        }
+        let get = |name: &ModelName| Arc::clone(&made[name]);
+        let stages =
+            StageModels { selector: get(&names.selector), designer: get(&names.designer), writer: get(&names.writer) };
+        Ok(Self { stages, ledger: shared.ledger })
+    }
+
+    /// Whether every call costs nothing.
+    pub fn are_free(&self) -> bool {
+        self.each().all(|model| model.price() == Some(Price::NOTHING))
+    }
+
+    /// The models whose price is not known.
+    pub fn unpriced(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.each().filter(|model| model.price().is_none()).map(|model| model.name().to_string()).collect();
+        names.dedup();
+        names
+    }
+
+    /// Each stage's model.
+    pub fn each(&self) -> impl Iterator<Item = &Arc<Model>> {
+        let StageModels { selector, designer, writer } = &self.stages;
+        [selector, designer, writer].into_iter()
+    }
+
+    /// For [`scientist::evolution::Evolution::with_calls`].
+    pub fn calls(&self) -> CallLog {
+        let ledger = self.ledger.clone();
+        Arc::new(move || ledger.take_calls().into_iter().map(kept).collect())
+    }
+
+    /// For [`scientist::evolution::Evolution::with_meter`].
+    pub fn meter(&self) -> scientist::budget::Meter {
+        model::meter(&self.ledger)
+    }
+}
+
+/// What the models of a run have in common.
+struct Shared {
+    ledger: Ledger,
+    gate: Gate,
+    prices: PriceTable,
+    recorder: Option<Arc<Recorder>>,
+}
+
+impl Shared {
+    fn model(&self, name: &ModelName, reach: &Reach, config: &Config) -> Result<Model, LlmError> {
+        let settings = &config.scientist;
+        if settings.api_key_command.is_some() && !config.is_named {
+            return Err(LlmError::Setup(format!(
+                "{}: `api_key_command` is run only from a settings file that you name with --config, since anyone's folder \
+                 may hold one",
+                shown(config)
+            )));
+        }
+        let by_user = reach.base_url.is_some() || config.is_named;
+        let connection = Connection {
+            base_url: reach.base_url.clone().or_else(|| settings.base_url.clone()),
+            named_by_user: by_user,
+            key: Sources { given: None, command: settings.api_key_command.clone() },
+            patience: reach.patience.unwrap_or_default(),
+            skip: reach.skip,
+        };
+        let price = if connection.is_free(name) { Some(Price::NOTHING) } else { self.prices.of(name) };
+        let times = reach.attempts.unwrap_or(Retry::default().times);
+        let options = Options {
+            retry: Retry { times, ..Retry::default() },
+            gate: self.gate.clone(),
+            ledger: self.ledger.clone(),
+            price,
+            max_output_tokens: settings.max_output_tokens.unwrap_or(MAX_OUTPUT_TOKENS),
+            recorder: self.recorder.clone(),
+        };
+        Ok(Model::new(name.clone(), connect(name, &connection)?, options))
+    }
+}
+
+fn shown(config: &Config) -> String {
+    config.path.as_deref().unwrap_or(Path::new("kernel-scientist.toml")).display().to_string()
+}
+
+fn kept(call: llm::Call) -> ModelCall {
+    let llm::Usage { input, cached, output, estimated } = call.usage;
+    let took: Duration = call.took;
+    ModelCall { label: call.label, model: call.model, input, cached, output, estimated, usd: call.usd, took }
+}
+
+/// Exchanges of a recording that a run has the answers of.
+///
+/// # Errors
+/// When the notebook cannot be read.
+pub fn answered(notebook: &Notebook, run: RunId) -> Result<usize, notebook::NotebookError> {
+    notebook.model_calls(run).map(|calls| calls.len())
+}
+
+/// What questions about a source are made of.
+///
+/// # Errors
+/// When the user's templates or notes cannot be used; the text names the file.
+pub fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
+    let ScientistConfig { prompts, knowledge, knowledge_tokens, .. } = &config.scientist;
+    let beside = |folder: &PathBuf| match config.path.as_deref().and_then(Path::parent) {
+        Some(settings) => settings.join(folder),
+        None => folder.clone(),
+    };
+    let device = match bench.basis() {
+        Some(basis) => format!("{} (times are forecast for it; every version is checked on a CPU)", basis.title),
+        None => format!("{}: {}", bench.device(), bench.device_note()),
+    };
+    Ok(Inquiry {
+        prompts: Prompts::load(prompts.as_ref().map(beside).as_deref()).map_err(|error| error.to_string())?,
+        knowledge: Knowledge::load(knowledge.as_ref().map(beside).as_deref())?,
+        knowledge_tokens: knowledge_tokens.unwrap_or(KNOWLEDGE_TOKENS),
+        task: Task::of(bench.benchmark()),
+        device,
+        by_forecast: bench.basis().is_some(),
+        whole_file_lines: WHOLE_FILE_LINES,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_run_read_as_they_were_recorded() {
+        let one = ModelNames::one("openai:gpt-5".parse().unwrap());
+        let several = ModelNames { writer: "anthropic:claude, the large".parse().unwrap(), ..one.clone() };
+        for names in [one, several] {
+            assert_eq!(names.to_string().parse::<ModelNames>(), Ok(names));
+        }
+        assert!("catalog".parse::<ModelNames>().is_err());
+        assert!("selector a:b".parse::<ModelNames>().is_err());
+    }
+
+    fn connect_with(config: &str, is_named: bool, base_url: Option<&str>) -> Result<(), String> {
+        let config = Config { is_named, ..toml::from_str(config).unwrap() };
+        let reach = Reach { base_url: base_url.map(str::to_owned), ..Reach::default() };
+        let names = ModelNames::one("openai:m".parse().unwrap());
+        Models::connect(&names, &reach, &config).map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_folders_settings_neither_get_the_key_nor_run_a_command() {
+        let far = "[scientist]\nbase_url = \"https://models.example/v1\"\n";
+        assert!(connect_with(far, false, None).unwrap_err().contains("only if you say so"));
+        let command = "[scientist]\napi_key_command = \"touch /tmp/never\"\n";
+        assert!(connect_with(command, false, None).unwrap_err().contains("name with --config"));
+        let local = "[scientist]\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+        assert_eq!(connect_with(local, false, None), Ok(()));
+        let printed = "[scientist]\napi_key_command = \"echo sk-1\"\nbase_url = \"https://models.example/v1\"\n";
+        assert_eq!(connect_with(printed, true, None), Ok(()));
+    }
+}

@@ -1,0 +1,162 @@
+//! Runs with models behind the stages: a recorded one, and a real server with a small model.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod program;
+#[path = "../../llm/tests/real/mod.rs"]
+mod real;
+
+use program::{Done, Run, repository};
+use real::RealServer;
+use serde_json::{Value, json};
+
+/// A folder with the recording's kernel.
+fn with_recording() -> (Run, String) {
+    let run = Run::in_folder();
+    let recording = repository().join("tests/recordings/sgemm");
+    for file in ["sgemm.hip", "sgemm.bench.toml"] {
+        std::fs::copy(recording.join(file), run.path(file)).unwrap();
+    }
+    (run, recording.join("run.jsonl").display().to_string())
+}
+
+fn events<'d>(lines: &'d [Value], kind: &str) -> Vec<&'d Value> {
+    lines.iter().filter(|event| event["event"] == kind).collect()
+}
+
+fn evolve(run: &Run, model: &str, generations: &str, more: &[&str]) -> Done {
+    let arguments = [
+        "--json",
+        "evolve",
+        "sgemm.hip",
+        "--generations",
+        generations,
+        "--seed",
+        "5",
+        "--device",
+        "mi300x",
+        "--model",
+        model,
+    ];
+    run.program([&arguments[..], more].concat())
+}
+
+#[test]
+fn a_recorded_model_drives_a_whole_evolution() {
+    let (run, recording) = with_recording();
+    let model = format!("replay:{recording}");
+    // In two sittings: the first ends with its budget, the second gets more.
+    let first = evolve(&run, &model, "1", &["--record", "asked.jsonl"]);
+    assert_eq!(first.status, 0, "{first:?}");
+    let lines = first.json_lines();
+    assert_eq!(lines[0]["provider"], json!(model));
+    let failures: Vec<&Value> =
+        events(&lines, "experiment").into_iter().map(|event| &event["failure"]["kind"]).collect();
+    assert!(failures.contains(&&json!("wrong")) && failures.contains(&&json!("does_not_compile")), "{failures:?}");
+    // Both were mended: all three plans came to a time.
+    let candidates = events(&lines, "candidate");
+    assert!(candidates.iter().all(|candidate| candidate["failure"].is_null()), "{candidates:?}");
+    assert_eq!(candidates.len(), 4);
+
+    let again = evolve(&run, &model, "3", &["--record", "asked.jsonl", "--resume", "1"]);
+    assert_eq!(again.status, 0, "{again:?}");
+    let lines = again.json_lines();
+    let last = lines.last().unwrap();
+    assert_eq!(
+        (&last["state"], &last["confirmed"], &last["generations"]),
+        (&json!("completed"), &json!(true), &json!(3)),
+        "{last}"
+    );
+    assert!(last["speedup"].as_f64().unwrap() > 1.2, "{last}");
+    assert!(last["shapes"].as_array().unwrap().iter().any(|shape| shape["held_out"] == json!(true)), "{last}");
+    // The repeated plan was refused.
+    let designed = events(&lines, "designed");
+    let titles = designed.last().unwrap()["plans"].to_string();
+    assert!(!titles.contains("Prefetch") && titles.contains("Tell the compiler"), "{titles}");
+
+    // What was recorded drives a run of its own: the same questions but for the figures that are found out anew.
+    let asked = run.read("asked.jsonl");
+    let recorded = format!("replay:{}", run.path("asked.jsonl").display());
+    let whole = evolve(&run, &recorded, "1", &["--record", "again.jsonl"]);
+    assert_eq!(whole.status, 0, "{whole:?}");
+    let answers = |text: &str| -> Vec<Value> {
+        let exchanges = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        exchanges.map(|exchange| json!([exchange["label"], exchange["answer"]["text"]])).collect()
+    };
+    let again = answers(&run.read("again.jsonl"));
+    assert_eq!(again.len(), 6, "a design, three drafts, two repairs");
+    assert_eq!(again, answers(&asked)[..6]);
+
+    // Nothing of the held-out shape, the seeds or the harness was asked.
+    for line in asked.lines() {
+        let exchange: Value = serde_json::from_str(line).unwrap();
+        let question = exchange["request"].to_string();
+        assert!(question.contains("1536"), "the shown shapes are told");
+        for secret in ["1111", "1333", "271", "held_out", "seed\\\"", "poison", "KS_"] {
+            assert!(!question.contains(secret), "{secret} in a question of {}", exchange["label"]);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_pauses_says_how_to_go_on_and_keeps_its_model() {
+    let (run, recording) = with_recording();
+    // A recording that ends too soon is a provider that is not there any more.
+    let short: String = std::fs::read_to_string(&recording).unwrap().lines().take(1).collect();
+    let folder = repository().join("tests/recordings/sgemm");
+    run.file("short.jsonl", short.replace("01-designer.json", &folder.join("01-designer.json").display().to_string()));
+    let model = format!("replay:{}", run.path("short.jsonl").display());
+    let done = evolve(&run, &model, "1", &[]);
+    assert_eq!(done.status, 3, "{done:?}");
+    let last = done.json_lines().pop().unwrap();
+    assert_eq!((&last["state"], &last["generations"]), (&json!("paused"), &json!(0)));
+    assert!(last["reason"].as_str().unwrap().contains("can be resumed"), "{last}");
+    let other = evolve(&run, "openai:gpt-5", "1", &["--resume"]);
+    assert_eq!(other.status, 2, "{other:?}");
+    assert!(other.stderr.contains("was begun with replay:"), "{other:?}");
+}
+
+#[test]
+fn a_real_model_is_asked_and_its_key_is_nowhere() {
+    let server = RealServer::start(16_384);
+    let run = Run::in_folder();
+    run.sample("vector_add");
+    run.file(
+        "kernel-scientist.toml",
+        format!(
+            "[scientist]\nprovider = \"openai\"\nmodel = \"smollm2\"\nbase_url = \"{}/v1\"\nmax_output_tokens = 200\n\
+             knowledge_tokens = 500\n",
+            server.url()
+        ),
+    );
+    let with_key = |arguments: &[&str]| -> Done {
+        let mut command = run.command(arguments);
+        command.env("OPENAI_API_KEY", real::KEY);
+        command.output().unwrap().into()
+    };
+    let doctor = with_key(&["doctor"]);
+    assert!(doctor.stdout.contains("model openai:smollm2") && doctor.stdout.contains("answers ("), "{doctor:?}");
+    let done =
+        with_key(&["--json", "-vv", "evolve", "vector_add.hip", "--generations", "3", "--record", "asked.jsonl"]);
+    // What such a model designs cannot be used: the run gives up after two generations, and says why.
+    assert_eq!(done.status, 0, "{done:?}");
+    let last = done.json_lines().pop().unwrap();
+    assert_eq!((&last["state"], &last["best_candidate"]), (&json!("completed"), &json!(0)), "{last}");
+    assert!(last["spent_tokens"].as_u64().unwrap() > 500, "{last}");
+    let wrong = {
+        let mut command = run.command(["evolve", "vector_add.hip", "--generations", "1"]);
+        command.env("OPENAI_API_KEY", "sk-a-wrong-one").output().unwrap()
+    };
+    let wrong: Done = wrong.into();
+    assert_eq!(wrong.status, 3, "{wrong:?}");
+    assert!(wrong.stderr.contains("check the key"), "{wrong:?}");
+    let told = format!("{doctor:?}{done:?}{wrong:?}");
+    for secret in [real::KEY, "sk-a-wrong-one"] {
+        assert!(!told.contains(secret), "{secret} was printed");
+        for file in std::fs::read_dir(run.path("")).unwrap() {
+            let path = file.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            assert!(!found, "{secret} is in {}", path.display());
+        }
+    }
+}
