@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::code::Code;
+use crate::code::{Code, OpKind};
 use crate::grid_cache::GridTraffic;
 use crate::machine::Outcome;
 use crate::sites::{SiteId, SiteKind, Sites, accesses};
@@ -45,6 +45,8 @@ pub struct LineAccess {
     pub l2_hits: f64,
     /// Atomics: most work-items of a wave on one address, on average. Constants: different addresses.
     pub same_address: f64,
+    /// A compare-and-swap: one that comes second is tried again by most code, which a trace does not show.
+    pub retries: bool,
 }
 
 #[derive(Default)]
@@ -87,7 +89,7 @@ pub fn by_line(
             },
         );
     }
-    for ((line, space, kind), sum) in sums(code, sites, works, traffic, outcome) {
+    for ((line, space, kind, retries), sum) in sums(code, sites, works, traffic, outcome) {
         let ratio = |part: f64, whole: f64, otherwise: f64| if whole > 0.0 { part / whole } else { otherwise };
         let shared = space == Space::Shared;
         let entry = account.entry(line).or_insert_with(|| Line { line, lanes: 1.0, ..Line::default() });
@@ -101,6 +103,7 @@ pub fn by_line(
             l1_hits: ratio(sum.l1.1, sum.l1.0, 0.0),
             l2_hits: 1.0 - ratio(sum.l2.1, sum.l2.0, 0.0),
             same_address: if shared { 0.0 } else { ratio(sum.passes, sum.count, 0.0) },
+            retries,
         });
     }
     let mut account: Vec<Line> = account.into_values().collect();
@@ -108,7 +111,8 @@ pub fn by_line(
     account
 }
 
-type Place = (u32, Space, SiteKind);
+/// Line, memory, kind, whether it is a compare-and-swap.
+type Place = (u32, Space, SiteKind, bool);
 
 fn sums(
     code: &Code,
@@ -117,16 +121,17 @@ fn sums(
     traffic: &GridTraffic,
     outcome: &Outcome,
 ) -> Vec<(Place, Sum)> {
-    let line_of: Vec<u32> = code
+    let sites_of_code: Vec<(u32, bool)> = code
         .blocks
         .iter()
         .flat_map(|block| block.ops.iter().filter(|op| crate::sites::site_kind(op.kind).is_some()))
-        .map(|op| op.line)
+        .map(|op| (op.line, matches!(op.kind, OpKind::Atomic { compares: true, .. })))
         .collect();
     let mut sums: Vec<(Place, Sum)> = Vec::new();
     for work in works {
         for (site, access) in accesses(sites, work) {
-            let place = (line_of[site as usize], access.space, sites.kinds[site as usize]);
+            let (line, retries) = sites_of_code[site as usize];
+            let place = (line, access.space, sites.kinds[site as usize], retries);
             let at = sums.iter().position(|(other, _)| *other == place).unwrap_or_else(|| {
                 sums.push((place, Sum::default()));
                 sums.len() - 1

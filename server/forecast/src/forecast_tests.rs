@@ -162,6 +162,23 @@ fn bank_conflicts_multiply_the_time() {
 }
 
 #[test]
+fn a_compare_and_swap_is_told_from_other_atomics() {
+    let atomic = |compares| OpKind::Atomic { bytes: 4, returns: true, float: false, compares, same_value: false };
+    let kernel = Kernel {
+        ops: vec![op(atomic(true), Some(0), &[]), op(atomic(false), Some(1), &[])],
+        turns: 1,
+        address: |_, item, _, access| GLOBAL + access * 1024 * MIB + item / 8 * 4,
+        grid: 132,
+        items: 32,
+        registers: 16,
+    };
+    let forecast = kernel.forecast(&device());
+    let told: Vec<(bool, f64)> =
+        forecast.lines[0].accesses.iter().map(|access| (access.retries, access.same_address)).collect();
+    assert_eq!(told, [(true, 8.0), (false, 8.0)]);
+}
+
+#[test]
 fn shared_memory_with_a_pipe_of_its_own_takes_its_time() {
     let device = Device::named("mi300x").unwrap_or_else(|error| panic!("{error}"));
     let kernel = |address| Kernel {

@@ -137,6 +137,7 @@ mod tests {
             l1_hits: 0.0,
             l2_hits: 0.0,
             same_address,
+            retries: false,
         };
         LineForecast {
             line: number,

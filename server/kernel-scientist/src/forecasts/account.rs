@@ -129,6 +129,9 @@ fn of_access(access: &AccessForecast) -> String {
     if access.kind == "atomic" && access.same_address > 1.5 {
         add(format!("{:.0} work-items of a wave on one address  <--", access.same_address));
     }
+    if access.retries {
+        add("compare-and-swap: what is tried again where others come first is not in this time  <--".into());
+    }
     said
 }
 
@@ -165,6 +168,7 @@ pub mod tests {
             l1_hits: 0.25,
             l2_hits: 0.5,
             same_address: if kind == "atomic" { 64.0 } else { 1.0 },
+            retries: false,
         }
     }
 
@@ -220,7 +224,7 @@ pub mod tests {
             line(3, 0.6, vec![access("shared", "load", 0.0, 32.0), access("global", "store", 4.0, 1.0)]),
             line(2, 0.25, vec![access("global", "load", 32.0, 1.0)]),
             line(1, 0.1, vec![access("global", "atomic", 4.0, 1.0), access("scratch", "load", 4.0, 1.0)]),
-            line(0, 0.05, Vec::new()),
+            line(0, 0.05, vec![AccessForecast { retries: true, ..access("global", "atomic", 4.0, 1.0) }]),
             line(4, 0.001, Vec::new()),
         ];
         let source = "atomicAdd(bins, x[i]);\n  tile[y][x] = in[x * n + y];\n\tout[i] = tile[x][y];\nreturn;\n";
@@ -246,6 +250,9 @@ pub mod tests {
                        scratch load, 4.0 sectors an access (ideal 4.0), a variable that
                          is no register <--, L1 hits 25%, L2 hits 50%
               -   5.0%  (code whose line is not known)
+                       global atomic, 4.0 sectors an access (ideal 4.0), 64 work-items
+                         of a wave on one address <--, compare-and-swap: what is tried
+                         again where others come first is not in this time <--
         ");
     }
 }

@@ -139,6 +139,9 @@ pub struct AccessForecast {
     pub l2_hits: f64,
     /// Atomics: work-items of a wave on one address, on average.
     pub same_address: f64,
+    /// Atomics: a compare-and-swap. What is tried again where another comes first is not in the time.
+    #[serde(default)]
+    pub retries: bool,
 }
 
 /// From the model's answer to what is told.
@@ -246,6 +249,7 @@ fn access(access: &LineAccess) -> AccessForecast {
         l1_hits: access.l1_hits,
         l2_hits: access.l2_hits,
         same_address: access.same_address,
+        retries: access.retries,
     }
 }
 
