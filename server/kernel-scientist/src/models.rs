@@ -14,7 +14,7 @@ use llm::{Gate, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, 
 use notebook::{ModelCall, Notebook, RunId};
 use scientist::evolution::CallLog;
 use scientist::knowledge::Knowledge;
-use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, Prompts, StageModels, WHOLE_FILE_LINES};
+use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, ModelScientist, Prompts, StageModels, WHOLE_FILE_LINES};
 use scientist::task::Task;
 
 use crate::config::{Config, ScientistConfig};
@@ -131,6 +131,37 @@ impl Models {
         names
     }
 
+    /// A limit in dollars as a run keeps it: none where nothing costs anything, since a sum of nothing would come up to a
+    /// limit of nothing.
+    ///
+    /// # Errors
+    /// When nothing may be spent, or a price is not known; the text says what to do.
+    pub fn limit(&self, usd: Option<f64>) -> Result<Option<f64>, String> {
+        match (usd, &self.unpriced()[..]) {
+            (None, _) => Ok(None),
+            _ if self.are_free() => Ok(None),
+            (Some(0.0), _) => {
+                Err("max_usd is 0, which allows nothing that costs money; raise it, or take the catalog or a local \
+                                   model"
+                    .into())
+            }
+            (Some(limit), []) => Ok(Some(limit)),
+            (Some(_), [first, ..]) => Err(format!(
+                "the price of {first} is not known, so a limit in dollars cannot be kept; add a [[scientist.price]] table with \
+                 model, input and output (dollars per million tokens) to the settings, or limit --max-tokens or --max-calls \
+                 instead"
+            )),
+        }
+    }
+
+    /// The stages, for the source that a workbench was opened with.
+    ///
+    /// # Errors
+    /// When the user's templates or notes cannot be used; the text names the file.
+    pub fn scientist(&self, config: &Config, bench: &Workbench) -> Result<ModelScientist, String> {
+        Ok(ModelScientist::new(inquiry(config, bench)?, self.stages.clone()))
+    }
+
     /// Each stage's model.
     pub fn each(&self) -> impl Iterator<Item = &Arc<Model>> {
         let StageModels { selector, designer, writer } = &self.stages;
@@ -208,10 +239,7 @@ pub fn answered(notebook: &Notebook, run: RunId) -> Result<usize, notebook::Note
 }
 
 /// What questions about a source are made of.
-///
-/// # Errors
-/// When the user's templates or notes cannot be used; the text names the file.
-pub fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
+fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
     let ScientistConfig { prompts, knowledge, knowledge_tokens, .. } = &config.scientist;
     let beside = |folder: &PathBuf| match config.path.as_deref().and_then(Path::parent) {
         Some(settings) => settings.join(folder),
@@ -245,6 +273,28 @@ mod tests {
         }
         assert!("catalog".parse::<ModelNames>().is_err());
         assert!("selector a:b".parse::<ModelNames>().is_err());
+    }
+
+    #[test]
+    fn a_limit_in_dollars_is_kept_or_refused() {
+        let check = |model: &str, base: &str, usd: Option<f64>, expected: Result<Option<f64>, &str>| {
+            let config =
+                Config { is_named: true, ..toml::from_str("[scientist]\napi_key_command = \"echo sk\"").unwrap() };
+            let reach = Reach { base_url: Some(base.to_owned()), ..Reach::default() };
+            let models = Models::connect(&ModelNames::one(model.parse().unwrap()), &reach, &config).unwrap();
+            match (models.limit(usd), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{model}"),
+                (Err(error), Err(part)) => assert!(error.contains(part), "{model}: {error}"),
+                (found, _) => panic!("{model}: {found:?}"),
+            }
+        };
+        let (far, here) = ("https://api.openai.com/v1", "http://localhost:1/v1");
+        check("openai:gpt-5", far, Some(2.0), Ok(Some(2.0)));
+        check("openai:gpt-5", far, None, Ok(None));
+        check("openai:gpt-5", far, Some(0.0), Err("max_usd is 0"));
+        check("openai:new", far, Some(2.0), Err("the price of openai:new is not known"));
+        check("openai:new", far, None, Ok(None));
+        check("openai:new", here, Some(0.0), Ok(None));
     }
 
     fn connect_with(config: &str, is_named: bool, base_url: Option<&str>) -> Result<(), String> {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use eventsource_stream::Eventsource;
-use futures_util::StreamExt;
+use eventsource_stream::{EventStreamError, Eventsource};
+use futures_util::{StreamExt, stream};
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, StatusCode, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
@@ -150,19 +150,28 @@ impl<D: Dialect> HttpProvider<D> {
 
     async fn stream(&self, response: reqwest::Response, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
         let mut received = 0;
-        let bytes = response.bytes_stream().map(|chunk| {
-            let chunk = chunk.map_err(|error| format!("the answer broke off: {}", chain(&error.without_url())))?;
+        let silence = self.patience.silence;
+        // Whatever comes is a sign of life, a comment that keeps the connection alive too.
+        let timed = stream::unfold(Box::pin(response.bytes_stream()), |mut bytes| async move {
+            match timeout(silence, bytes.next()).await {
+                Ok(None) => None,
+                Ok(Some(chunk)) => {
+                    let chunk = chunk.map_err(|error| format!("the answer broke off: {}", chain(&error.without_url())));
+                    Some((chunk, bytes))
+                }
+                Err(_) => Some((Err(format!("no word for {:.0} s", silence.as_secs_f64())), bytes)),
+            }
+        });
+        let bytes = timed.map(|chunk| {
+            let chunk = chunk?;
             received += chunk.len();
             if received > LONGEST { Err("the answer does not end".to_owned()) } else { Ok(chunk) }
         });
         let mut events = std::pin::pin!(bytes.eventsource());
         let mut answer = Partial::default();
         loop {
-            let event = timeout(self.patience.silence, events.next())
-                .await
-                .map_err(|_| self.unreachable(format!("no word for {:.0} s", self.patience.silence.as_secs_f64())))?;
-            let Some(event) = event else { break };
-            let event = event.map_err(|error| self.unreachable(error.to_string()))?;
+            let Some(event) = events.next().await else { break };
+            let event = event.map_err(|error| self.unreachable(broken(error)))?;
             let data = event.data.trim();
             if data.is_empty() {
                 continue;
@@ -260,6 +269,14 @@ impl<D: Dialect> Provider for HttpProvider<D> {
 async fn until(is_cancelled: &dyn Fn() -> bool) {
     while !is_cancelled() {
         sleep(LOOK).await;
+    }
+}
+
+/// What broke a stream, without the parser's words around it.
+fn broken(error: EventStreamError<String>) -> String {
+    match error {
+        EventStreamError::Transport(what) => what,
+        other => format!("the answer is no stream of events: {other}"),
     }
 }
 

@@ -143,8 +143,7 @@ impl Party {
             let (selector, designer, writer) = Catalog::load().fed_by(subject.workbench.benchmark()).stages();
             return Ok(((Box::new(selector), Box::new(designer), Box::new(writer)), None));
         };
-        let inquiry = models::inquiry(&self.config, &subject.workbench).map_err(CliError::Usage)?;
-        let scientist = ModelScientist::new(inquiry, models.stages.clone());
+        let scientist = models.scientist(&self.config, &subject.workbench).map_err(CliError::Usage)?;
         let (selector, designer, writer) = scientist.stages();
         Ok(((Box::new(selector), Box::new(designer), Box::new(writer)), Some(scientist)))
     }

@@ -18,11 +18,13 @@ use scientist::trial::{self, TrialError};
 
 use super::settings::Settings;
 use super::suggestions::Shelf;
-use crate::cli::provider::{Provider, ProviderArgs};
+use crate::cli::CliError;
+use crate::cli::provider::{BoxedStages, Provider, ProviderArgs};
 use crate::config::Config;
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
+use crate::models::{self, Models, Reach};
 
 /// What a job does.
 #[derive(Clone, Debug)]
@@ -51,6 +53,23 @@ impl Work {
             Self::Check => "Check",
             Self::Suggest => "Suggest",
         }
+    }
+}
+
+/// The stages with models behind them, or the catalog.
+fn stages(models: Option<&Models>, config: &Config, bench: &Workbench) -> Result<BoxedStages, Outcome> {
+    let Some(models) = models else {
+        let (selector, designer, writer) = Catalog::load().fed_by(bench.benchmark()).stages();
+        return Ok((Box::new(selector), Box::new(designer), Box::new(writer)));
+    };
+    let (selector, designer, writer) = models.scientist(config, bench).map_err(Outcome::Error)?.stages();
+    Ok((Box::new(selector), Box::new(designer), Box::new(writer)))
+}
+
+fn told(error: CliError) -> Outcome {
+    match error {
+        CliError::Cancelled => Outcome::Cancelled,
+        error => Outcome::Error(error.to_string()),
     }
 }
 
@@ -168,15 +187,7 @@ impl Assignment {
     /// Who thinks hypotheses up: the user's word, else the project's, else the catalog.
     fn provider(&self) -> Result<Provider, Outcome> {
         let args = ProviderArgs { provider: self.settings.provider.clone(), ..ProviderArgs::default() };
-        match Provider::choose(&args, &self.config()?) {
-            Ok(provider) if provider.is_rule_based() => Ok(provider),
-            Ok(provider) => Err(Outcome::Error(format!(
-                "{}: models are asked at the command line so far (kernel-scientist evolve FILE); set kernelScientist.provider to \
-                 catalog to go on here",
-                provider.name()
-            ))),
-            Err(error) => Err(Outcome::Error(error.to_string())),
-        }
+        Provider::choose(&args, &self.config()?).map_err(told)
     }
 
     /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
@@ -256,26 +267,28 @@ impl Assignment {
     }
 
     fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
-        let provider = self.provider()?;
         let notebook = Notebook::open(&self.notebook)?;
-        if let Some(run) = resumed {
-            let provider = notebook.run(run)?.provider;
-            if provider != "catalog" {
-                return Err(Outcome::Error(format!(
-                    "run {run} was begun with {provider}, which the editor cannot ask yet; go on with it at the command line: \
-                     kernel-scientist evolve FILE --resume {run}"
-                )));
+        // A run goes on with whom it was begun with: other answers would not go with those on record.
+        let (provider, skip) = match resumed {
+            Some(run) => {
+                (Provider::recorded(&notebook.run(run)?.provider).map_err(told)?, models::answered(&notebook, run)?)
             }
-        }
+            None => (self.provider()?, 0),
+        };
+        let config = self.config()?;
+        let models = provider.connect(&Reach { skip, ..Reach::default() }, &config).map_err(told)?;
         let source = match resumed {
             // A run goes on with the text that it began with, whatever became of the file.
             Some(run) => self.source.with_text(notebook.text(&notebook.run(run)?.original)?),
             None => self.source.clone(),
         };
         let bench = self.open_whole(&source, tell)?;
-        let (mut selector, mut designer, mut writer) = Catalog::load().fed_by(bench.benchmark()).stages();
-        let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
-        let evolution = Evolution::new(&bench, stages, &notebook);
+        let (mut selector, mut designer, mut writer) = stages(models.as_ref(), &config, &bench)?;
+        let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &mut *writer };
+        let mut evolution = Evolution::new(&bench, stages, &notebook);
+        if let Some(models) = &models {
+            evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
+        }
         let mut pace = Pace::default();
         let mut hear = |event: Event| {
             if let Some((doing, percent)) = pace.of(&event) {
@@ -285,7 +298,7 @@ impl Assignment {
         };
         let ended = match resumed {
             Some(run) => evolution.resume(run, &self.cancel, &mut hear),
-            None => evolution.start(&self.request(&bench, provider)?, &self.cancel, &mut hear),
+            None => evolution.start(&self.request(&bench, &provider, models.as_ref())?, &self.cancel, &mut hear),
         }?;
         match ended.finished.state {
             EndState::Cancelled => Err(Outcome::Cancelled),
@@ -307,8 +320,10 @@ impl Assignment {
         }
     }
 
-    fn request(&self, bench: &Workbench, provider: Provider) -> Result<RunRequest, Outcome> {
+    fn request(&self, bench: &Workbench, provider: &Provider, models: Option<&Models>) -> Result<RunRequest, Outcome> {
         let settings = &self.settings;
+        let scientist = self.config()?.scientist;
+        let usd = settings.max_usd.or(scientist.max_usd);
         Ok(RunRequest {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
@@ -318,8 +333,9 @@ impl Assignment {
             budget: Budget {
                 generations: settings.generations,
                 wall: settings.max_seconds.map(Duration::from_secs_f64),
-                usd: settings.max_usd.or(self.config()?.scientist.max_usd),
-                ..Budget::default()
+                usd: models.map(|models| models.limit(usd)).transpose().map_err(Outcome::Error)?.flatten(),
+                tokens: models.and(scientist.max_tokens),
+                calls: models.and(scientist.max_calls),
             },
             settings: measuring(bench),
         })
@@ -345,7 +361,14 @@ impl Assignment {
     }
 
     fn suggest(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
-        self.provider()?;
+        let provider = self.provider()?;
+        if !provider.is_rule_based() {
+            return Err(Outcome::Error(format!(
+                "{}: models suggest at the command line so far (kernel-scientist suggest FILE); Evolve asks them here too, and \
+                 with kernelScientist.provider set to catalog there are suggestions here",
+                provider.name()
+            )));
+        }
         tell(Told::Doing("looking for hypotheses".into(), None));
         let catalog = self.shelf.catalog(&self.source.path);
         let found = catalog.suggest_until(&self.source.text, self.kernel.as_deref(), &self.cancel);

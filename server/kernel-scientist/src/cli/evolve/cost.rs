@@ -65,35 +65,13 @@ pub(super) fn budget(
     let spending = &args.spending;
     let setting = |value: Option<u64>| value.filter(|_| is_new);
     let usd = spending.max_usd.or(had.usd).or(settings.max_usd.filter(|_| is_new));
-    let usd = match usd {
-        // What costs nothing never comes up to a limit.
-        _ if models.are_free() => None,
-        Some(limit) => Some(checked(limit, models)?),
-        None => None,
-    };
+    let usd = models.limit(usd).map_err(CliError::Usage)?;
     Ok(Budget {
         usd,
         tokens: spending.max_tokens.or(had.tokens).or(setting(settings.max_tokens)),
         calls: spending.max_calls.or(had.calls).or(setting(settings.max_calls)),
         ..times(args, before)
     })
-}
-
-fn checked(limit: f64, models: &Models) -> Result<f64, CliError> {
-    if limit == 0.0 {
-        return Err(CliError::Usage(
-            "max_usd is 0, which allows nothing that costs money; raise it, or take the catalog or a local model"
-                .into(),
-        ));
-    }
-    match models.unpriced()[..] {
-        [] => Ok(limit),
-        [ref first, ..] => Err(CliError::Usage(format!(
-            "the price of {first} is not known, so a limit in dollars cannot be kept; add a [[scientist.price]] table with \
-             model, input and output (dollars per million tokens) to the settings, or limit --max-tokens or --max-calls \
-             instead"
-        ))),
-    }
 }
 
 fn times(args: &EvolveArgs, before: Option<Budget>) -> Budget {

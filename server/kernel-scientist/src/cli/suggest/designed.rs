@@ -3,7 +3,6 @@
 use lab::Source;
 use lab::workbench::{Sampling, ShapeChoice};
 use scientist::evaluation::Evaluator;
-use scientist::model::ModelScientist;
 use scientist::stages::{DesignBrief, Designer, Hypothesis, Member, Population, StageError};
 
 use super::SuggestArgs;
@@ -11,7 +10,7 @@ use crate::cli::progress::Progress;
 use crate::cli::subject::Subject;
 use crate::cli::{CliError, Context};
 use crate::config::Config;
-use crate::models::{self, Models};
+use crate::models::Models;
 
 /// Builds, checks and times the file, and asks the designer.
 pub(super) fn by(
@@ -42,8 +41,7 @@ pub(super) fn by(
         kernel: args.kernel.as_deref(),
         forecast: &account,
     };
-    let inquiry = models::inquiry(config, bench).map_err(CliError::Usage)?;
-    let (_, mut designer, _) = ModelScientist::new(inquiry, models.stages.clone()).stages();
+    let (_, mut designer, _) = models.scientist(config, bench).map_err(CliError::Usage)?.stages();
     let design = designer.design(&brief, &context.cancel);
     progress.end();
     let design = design.map_err(|error| match error {
