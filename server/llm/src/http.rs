@@ -169,8 +169,7 @@ impl<D: Dialect> HttpProvider<D> {
         });
         let mut events = std::pin::pin!(bytes.eventsource());
         let mut answer = Partial::default();
-        loop {
-            let Some(event) = events.next().await else { break };
+        while let Some(event) = events.next().await {
             let event = event.map_err(|error| self.unreachable(broken(error)))?;
             let data = event.data.trim();
             if data.is_empty() {
