@@ -98,6 +98,10 @@ fn the_sampled_blocks_stand_for_the_grid() {
         let run = |extent| tracer.run(&build, extent, &RunOptions::new(Duration::from_secs(50)), &cancel).unwrap();
         let (sampled, known) = (run(&usual), run(&large));
         assert_eq!(sampled.launches.len(), 5);
+        let times = |launches: &[Launch]| -> Vec<f64> {
+            launches.iter().map(|launch| microseconds(&build.code, launch, &device)).collect()
+        };
+        assert_eq!(times(&sampled.launches), times(&run(&usual).launches), "the same code comes to the same on {name}");
         for (few, many) in sampled.launches.iter().zip(&known.launches) {
             assert!(many.blocks.len() >= 4 * few.blocks.len(), "{}: {} blocks", many.kernel, many.blocks.len());
             let (short, long) = (microseconds(&build.code, few, &device), microseconds(&build.code, many, &device));
