@@ -10,7 +10,7 @@ use lab::workbench::Workbench;
 use llm::connect::{Connection, Patience, connect};
 use llm::key::Sources;
 use llm::replay::Recorder;
-use llm::{Gate, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Retry};
+use llm::{Gate, Kind, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Provider, Retry};
 use notebook::{ModelCall, Notebook, RunId};
 use scientist::evolution::CallLog;
 use scientist::knowledge::Knowledge;
@@ -70,8 +70,11 @@ impl FromStr for ModelNames {
     }
 }
 
+/// Makes a provider of the editor's models, by the model's name; the empty one is whichever the editor offers.
+pub type OfEditor = Arc<dyn Fn(&str) -> Box<dyn Provider> + Send + Sync>;
+
 /// Where models are reached, as the command line says it; it counts before the settings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Reach {
     /// Base URL.
     pub base_url: Option<String>,
@@ -83,6 +86,8 @@ pub struct Reach {
     pub patience: Option<Patience>,
     /// Further attempts; the usual without.
     pub attempts: Option<usize>,
+    /// The editor's models, in a language server.
+    pub editor: Option<OfEditor>,
 }
 
 /// The models behind the stages and the bill that they share.
@@ -206,7 +211,9 @@ impl Shared {
             patience: reach.patience.unwrap_or_default(),
             skip: reach.skip,
         };
-        let price = if connection.is_free(name) { Some(Price::NOTHING) } else { self.prices.of(name) };
+        // What the editor's models cost is its subscription's.
+        let is_free = name.kind == Kind::Editor || connection.is_free(name);
+        let price = if is_free { Some(Price::NOTHING) } else { self.prices.of(name) };
         let times = reach.attempts.unwrap_or(Retry::default().times);
         let options = Options {
             retry: Retry { times, ..Retry::default() },
@@ -216,7 +223,11 @@ impl Shared {
             max_output_tokens: settings.max_output_tokens.unwrap_or(MAX_OUTPUT_TOKENS),
             recorder: self.recorder.clone(),
         };
-        Ok(Model::new(name.clone(), connect(name, &connection)?, options))
+        let provider = match &reach.editor {
+            Some(editor) if name.kind == Kind::Editor => editor(&name.model),
+            _ => connect(name, &connection)?,
+        };
+        Ok(Model::new(name.clone(), provider, options))
     }
 }
 

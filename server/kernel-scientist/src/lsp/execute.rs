@@ -129,6 +129,7 @@ impl Session {
                 cache: self.world.cache.clone(),
                 notebook: self.world.notebook.clone(),
                 shelf: Arc::clone(&self.shelf),
+                models: self.models.clone(),
                 cancel,
             };
             (id, assignment)

@@ -33,6 +33,7 @@ mod known_time;
 mod log;
 mod markdown;
 mod memory;
+mod model_provider;
 mod models;
 mod outbox;
 mod outcomes;

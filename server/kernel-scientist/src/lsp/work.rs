@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use lab::sanitize::{Fault, Sanitized, Sanitizer};
 use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source, TimeReport};
+use llm::editor::EditorProvider;
 use notebook::{MeasuredCode, Notebook, NotebookError, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
@@ -16,6 +17,7 @@ use scientist::run::{RunError, RunRequest, Settings as Measuring};
 use scientist::stages::Hypothesis;
 use scientist::trial::{self, TrialError};
 
+use super::models::EditorModels;
 use super::settings::Settings;
 use super::suggestions::Shelf;
 use crate::cli::CliError;
@@ -24,7 +26,7 @@ use crate::config::Config;
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
-use crate::models::{self, Models, Reach};
+use crate::models::{self, Models, OfEditor, Reach};
 
 /// What a job does.
 #[derive(Clone, Debug)]
@@ -91,6 +93,8 @@ pub struct Assignment {
     pub notebook: PathBuf,
     /// The catalog.
     pub shelf: Arc<Shelf>,
+    /// The editor's models.
+    pub models: EditorModels,
     /// Ends it.
     pub cancel: Cancel,
 }
@@ -190,6 +194,16 @@ impl Assignment {
         Provider::choose(&args, &self.config()?).map_err(told)
     }
 
+    /// Where models are reached, the editor's own among them.
+    fn reach(&self, skip: usize) -> Reach {
+        let models = self.models.clone();
+        let editor: OfEditor = Arc::new(move |name| {
+            let name = (!name.is_empty()).then(|| name.to_owned());
+            Box::new(EditorProvider::new(models.clone(), name))
+        });
+        Reach { skip, editor: Some(editor), ..Reach::default() }
+    }
+
     /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
     /// made on the CPU whatever times are for.
     fn device(&self) -> Result<String, Outcome> {
@@ -276,7 +290,7 @@ impl Assignment {
             None => (self.provider()?, 0),
         };
         let config = self.config()?;
-        let models = provider.connect(&Reach { skip, ..Reach::default() }, &config).map_err(told)?;
+        let models = provider.connect(&self.reach(skip), &config).map_err(told)?;
         let source = match resumed {
             // A run goes on with the text that it began with, whatever became of the file.
             Some(run) => self.source.with_text(notebook.text(&notebook.run(run)?.original)?),

@@ -97,3 +97,34 @@ async fn parts_are_heard_in_order_and_a_question_can_be_given_up() {
     assert_eq!(asked.await.unwrap().0, Err(ModelError::Cancelled));
     editor.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stage_is_answered_by_a_model_of_the_editor() {
+    use llm::editor::EditorProvider;
+    use llm::{Caller, LlmError, Provider, Request};
+
+    let (mut editor, session) = Editor::with_session(json!({ "editorModels": true, "forecasts": false })).await;
+    let ask = || {
+        let provider = EditorProvider::new(session.models.clone(), Some("gpt-4o".into()));
+        let request =
+            Request { schema: Some(json!({ "type": "object" })), ..Request::new("designer", "Be brief.", "Why?") };
+        tokio::task::spawn_blocking(move || {
+            let mut nobody = |_: &str| ();
+            provider.attempt(&request, &mut Caller::new(&|| false, &mut nobody))
+        })
+    };
+    let asked = ask();
+    let answer = json!({ "model": "gpt-4o-2024", "text": "", "toolInput": { "n": 3 } });
+    let params = editor.expect("kernelScientist/model", answer).await;
+    assert_eq!((&params["model"], &params["tool"]["name"]), (&json!("gpt-4o"), &json!("answer")));
+    assert!(params["messages"][0]["text"].as_str().unwrap().starts_with("Be brief.\n\nWhy?"), "{params}");
+    let answer = asked.await.unwrap().unwrap();
+    assert_eq!((answer.text.as_str(), answer.model.as_str()), (r#"{"n":3}"#, "gpt-4o-2024"));
+
+    let asked = ask();
+    let refusal = json!({ "code": -32000, "message": "no", "data": { "kind": "NoPermissions" } });
+    editor.refuse("kernelScientist/model", refusal).await;
+    let error = asked.await.unwrap().unwrap_err();
+    assert!(matches!(error, LlmError::KeyRefused { .. }), "{error}");
+    editor.stop().await;
+}
