@@ -13,15 +13,16 @@ use notebook::{Notebook, RunState};
 use scientist::stages::Hypothesis;
 
 use super::analysis::Analysis;
+use super::code_lens::Lens;
 use super::commands::{Command, Target};
 use super::diagnostics::{self, Finding};
 use super::documents::Role;
 use super::history::FileHistory;
+use super::inlay_hints;
 use super::outbox::Tone;
 use super::session::{Event, Session};
 use super::suggestions;
 use super::view::View;
-use super::{code_lens, inlay_hints};
 
 /// How long the user must have paused before hypotheses are looked for.
 const PAUSE: Duration = Duration::from_millis(400);
@@ -277,11 +278,11 @@ pub(super) fn hints_digest(view: &View) -> u64 {
     hasher.finish()
 }
 
-/// What the lenses of a view say, wherever they stand.
-pub(super) fn lenses_digest(view: &View) -> u64 {
+/// What lenses say, wherever they stand.
+pub(super) fn lenses_digest(lenses: &[Lens]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for lens in code_lens::lenses(view) {
-        (lens.title, format!("{:?}", lens.command)).hash(&mut hasher);
+    for lens in lenses {
+        (&lens.title, &lens.command).hash(&mut hasher);
     }
     hasher.finish()
 }

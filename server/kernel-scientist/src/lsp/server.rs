@@ -124,8 +124,8 @@ impl LanguageServer for Server {
             return Ok(None);
         }
         let lenses = code_lens::lenses(&view);
-        self.session.lenses_were_shown(uri, &view);
-        Ok(Some(lenses.iter().map(|lens| to_proto::lens(lens, scale(&view))).collect()))
+        self.session.lenses_were_shown(uri, &lenses);
+        Ok(Some(to_proto::lenses(&lenses, scale(&view))))
     }
 
     async fn inlay_hint(&self, params: lsp::InlayHintParams) -> Result<Option<Vec<lsp::InlayHint>>> {

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::analysis::Analysis;
 use super::background::Turns;
 use super::code_actions::Untested;
+use super::code_lens::Lens;
 use super::commands::{Command, Target};
 use super::diagnostics::Finding;
 use super::documents::{Documents, Role, Standing};
@@ -300,8 +301,8 @@ impl Session {
     }
 
     /// The client has these lenses.
-    pub fn lenses_were_shown(&self, uri: &str, view: &View) {
-        let digest = super::background::lenses_digest(view);
+    pub fn lenses_were_shown(&self, uri: &str, lenses: &[Lens]) {
+        let digest = super::background::lenses_digest(lenses);
         let mut state = self.state();
         if state.documents.get(uri).is_some() {
             state.shown_lenses.insert(uri.to_owned(), digest);
@@ -319,7 +320,7 @@ impl Session {
         };
         // Worked out with the state free for others: in a large file it takes a moment.
         let hints = shows_hints.then(|| super::background::hints_digest(&view));
-        let lenses = shows_lenses.then(|| super::background::lenses_digest(&view));
+        let lenses = shows_lenses.then(|| super::background::lenses_digest(&super::code_lens::lenses(&view)));
         let (hints, lenses) = {
             let mut state = self.state();
             let hints = hints.is_some_and(|hints| is_news(&mut state.shown_hints, uri, hints));

@@ -131,9 +131,15 @@ fn command(title: &str, command: &Command) -> lsp::Command {
     lsp::Command::new(title.to_owned(), name.to_owned(), Some(vec![argument]))
 }
 
-/// A lens.
-pub fn lens(lens: &Lens, scale: Scale<'_>) -> lsp::CodeLens {
-    lsp::CodeLens { range: scale.range(&lens.at), command: Some(command(&lens.title, &lens.command)), data: None }
+/// Lenses; those of one kernel stand at one place, which is looked up once.
+pub fn lenses(lenses: &[Lens], scale: Scale<'_>) -> Vec<lsp::CodeLens> {
+    let of_kernel = |lenses: &[Lens]| {
+        let range = scale.range(&lenses[0].at);
+        let lens =
+            |lens: &Lens| lsp::CodeLens { range, command: Some(command(&lens.title, &lens.command)), data: None };
+        lenses.iter().map(lens).collect::<Vec<_>>()
+    };
+    lenses.chunk_by(|one, next| one.at == next.at).flat_map(of_kernel).collect()
 }
 
 /// A hint.
