@@ -27,6 +27,8 @@ impl Client {
     pub fn start(program: &str, arguments: &[&str], folder: &Path) -> Self {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder).env("KERNEL_SCIENTIST_NOTEBOOK", folder.join("notebook.db"));
+        // Jobs that run on this machine, as its heaviest ones do.
+        command.env("KERNEL_SCIENTIST_DEVICE", "cpu");
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
