@@ -121,8 +121,7 @@ impl Threads {
         }
     }
 
-    /// What a figure is shown with.
-    /// With what else is to be said of the figures.
+    /// What a figure is shown with, and `more` that is to be said of it.
     fn device_note(self, more: &str, clock: Clock) -> String {
         let threads = match self {
             Self::One => "",

@@ -108,6 +108,44 @@ fn a_program_is_timed_by_kernel_and_configuration() {
 }
 
 #[test]
+fn a_call_of_the_linker_that_no_longer_fits_the_system_is_asked_for_again() {
+    // Of this run alone: calls that earlier ones kept may be of another runtime.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    let mark = format!("--build-id=0x{now:032x}");
+    let cpu = cpu();
+    let options = CompileOptions { extra: vec![format!("-Wl,{mark}")], ..CompileOptions::default() };
+    let build = |number: u32| {
+        let text = format!("int main() {{ return {number}; }}\n");
+        cpu.build_program(&Source::new("/w/linked.hip", text), &options, &Cancel::new())
+    };
+    build(1).unwrap();
+    let mut notes = {
+        let rooms = fs::read_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")).unwrap();
+        let files = rooms.filter_map(|room| fs::read_dir(room.ok()?.path()).ok()).flatten().filter_map(Result::ok);
+        let notes = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|it| it == "note"));
+        notes.filter_map(|path| Some((fs::read_to_string(&path).ok()?, path)))
+    };
+    let (call, path) = notes.find(|(text, _)| text.starts_with("[\"/") && text.contains(&mark)).unwrap();
+    assert!(call.contains("crtbegin"), "{call}");
+    fs::write(&path, call.replace("crtbegin", "crtgone")).unwrap();
+    build(2).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), call);
+}
+
+#[test]
+fn of_a_build_the_cache_keeps_what_is_run_and_not_what_it_was_linked_of() {
+    let project = Project::new(&[
+        ("main.hip", "int other();\nint main() { return other(); } // kept\n"),
+        ("other.hip", "int other() { return 0; }\n"),
+    ]);
+    let options = CompileOptions { sources: vec![project.path("other.hip")], ..CompileOptions::default() };
+    let program = cpu().build_program(&project.source("main.hip"), &options, &Cancel::new()).unwrap();
+    let files = fs::read_dir(program.path.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let objects: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "o")).collect();
+    assert!(program.path.is_file() && objects.is_empty(), "{objects:?}");
+}
+
+#[test]
 fn unsaved_text_is_built_and_nothing_is_written_beside_it() {
     let cpu = cpu();
     let project = Project::new(&[("saved.hip", "this is no program"), ("part.h", "#define PART 7\n")]);

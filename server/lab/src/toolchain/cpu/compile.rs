@@ -195,6 +195,10 @@ impl Build<'_> {
             Variant::Traced(target) => self.instrument(&work, target)?,
             Variant::Plain | Variant::Sanitized(_) => warnings.extend(self.warnings(&self.link_objects(&work)?)?),
         }
+        // An entry of the cache has what is run and what is read, and not what led there.
+        for object in (0..self.sources.others.len()).map(unit_object).chain([MAIN_OBJECT.to_owned()]) {
+            remove(&work.path().join(object))?;
+        }
         self.keep(key, work, warnings)
     }
 
@@ -372,6 +376,10 @@ impl Build<'_> {
 fn plain_path(path: &Path) -> Result<PathBuf, LabError> {
     Source::check_path(path)?;
     Ok(crate::paths::without_dots(&std::path::absolute(path).map_err(LabError::io("opening", path))?))
+}
+
+pub(super) fn remove(path: &Path) -> Result<(), LabError> {
+    fs::remove_file(path).map_err(LabError::io("removing", path))
 }
 
 pub(super) fn unit_object(number: usize) -> String {

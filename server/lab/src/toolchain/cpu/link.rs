@@ -8,41 +8,59 @@ use tempfile::TempDir;
 
 use super::compile::Build;
 use crate::LabError;
-use crate::cache::KeyMaker;
+use crate::cache::{Key, KeyMaker};
 use crate::sandbox::{End, Run};
 
 impl Build<'_> {
     /// Links all units below `work`.
     pub(super) fn link_objects(&self, work: &TempDir) -> Result<Run, LabError> {
         let arguments = self.link_arguments();
-        match self.linker_call(work, &arguments)? {
-            Some(call) => {
-                let (linker, rest) = call.split_first().map_or(("", &[][..]), |(linker, rest)| (linker.as_str(), rest));
-                self.run_tool(Path::new(linker), work, rest.iter().map(OsString::from).collect())
+        let key = self.key_of_call(&arguments);
+        let kept = self.kept_call(&key);
+        let mut failed = None;
+        if let Some(call) = &kept {
+            let run = self.run_call(work, call)?;
+            if run.end == End::Status(0) {
+                return Ok(run);
             }
-            None => self.run_clang(work, arguments),
+            failed = Some(run);
+        }
+        // What a kept call names may have moved since, with an update of the system's compiler.
+        match (self.ask_call(work, &key, &arguments)?, failed) {
+            (asked, Some(failed)) if asked == kept => Ok(failed),
+            (Some(call), _) => self.run_call(work, &call),
+            (None, _) => self.run_clang(work, arguments),
         }
     }
 
-    /// The linker and its arguments, by the driver; none where its answer cannot be read.
-    fn linker_call(&self, work: &TempDir, arguments: &[OsString]) -> Result<Option<Vec<String>>, LabError> {
+    fn run_call(&self, work: &TempDir, call: &[String]) -> Result<Run, LabError> {
+        let (linker, rest) = call.split_first().map_or(("", &[][..]), |(linker, rest)| (linker.as_str(), rest));
+        self.run_tool(Path::new(linker), work, rest.iter().map(OsString::from).collect())
+    }
+
+    fn key_of_call(&self, arguments: &[OsString]) -> Key {
         let clang = &self.cpu.clang;
         let mut maker = KeyMaker::default();
         maker.add("call of the linker").add(clang.path.as_os_str().as_encoded_bytes()).add(&clang.version);
         arguments.iter().for_each(|argument| {
             maker.add(argument.as_encoded_bytes());
         });
-        let key = maker.key();
-        let known = self.cpu.cache.read_note(&key).and_then(|note| serde_json::from_str::<Vec<String>>(&note).ok());
-        // A linker that was removed since is asked for again.
-        if let Some(call) = known.filter(|call| call.first().is_some_and(|linker| Path::new(linker).is_file())) {
-            return Ok(Some(call));
-        }
+        maker.key()
+    }
+
+    /// The linker and its arguments as they were kept, while that linker is there.
+    fn kept_call(&self, key: &Key) -> Option<Vec<String>> {
+        let call: Vec<String> = serde_json::from_str(&self.cpu.cache.read_note(key)?).ok()?;
+        call.first().is_some_and(|linker| Path::new(linker).is_file()).then_some(call)
+    }
+
+    /// The same as the driver says; none where its answer cannot be read.
+    fn ask_call(&self, work: &TempDir, key: &Key, arguments: &[OsString]) -> Result<Option<Vec<String>>, LabError> {
         let question = [OsString::from("-###")].into_iter().chain(arguments.iter().cloned()).collect();
         let answer = self.run_clang(work, question)?;
         let call = answer.stderr.lines().last().and_then(words).filter(|_| answer.end == End::Status(0));
         if let Some(note) = call.as_ref().and_then(|call| serde_json::to_string(call).ok()) {
-            self.cpu.cache.write_note(&key, &note)?;
+            self.cpu.cache.write_note(key, &note)?;
         }
         Ok(call)
     }

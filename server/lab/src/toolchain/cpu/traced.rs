@@ -8,7 +8,7 @@ use forecast::code::Code;
 use forecast::ir;
 use tempfile::TempDir;
 
-use super::compile::{Build, MAIN_OBJECT, unit_object};
+use super::compile::{Build, MAIN_OBJECT, remove, unit_object};
 use super::flags;
 use super::variant::Target;
 use crate::cache::KeyMaker;
@@ -77,7 +77,6 @@ impl Build<'_> {
         self.warnings(&self.run_tool(optimiser, work, arguments)?)?;
         let path = work.path().join(OUTPUT);
         let text = fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
-        // An entry of the cache has what is run and what is read, and not what led there.
         remove(&path)?;
         Ok(text)
     }
@@ -108,8 +107,4 @@ impl Build<'_> {
         };
         Failure::DoesNotCompile { diagnostics: vec![diagnostic] }.into()
     }
-}
-
-fn remove(path: &Path) -> Result<(), LabError> {
-    fs::remove_file(path).map_err(LabError::io("removing", path))
 }
