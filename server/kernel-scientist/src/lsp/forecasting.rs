@@ -301,7 +301,7 @@ fn hash(source: &Source, device: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let benchmark: PathBuf = Benchmark::path_for(&source.path);
     let code = Syntax::without_tree(Arc::clone(&source.text)).fingerprint();
-    (code, device, std::fs::read(benchmark).ok()).hash(&mut hasher);
+    (code, device, lab::settings_text::read(&benchmark).ok()).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -315,5 +315,20 @@ impl super::session::State {
             device == CPU
         };
         self.jobs.targets().any(is_cpu)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_benchmark_file_holds_nothing_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Source::new(folder.path().join("a.hip"), "__global__ void k() {}");
+        let without = hash(&source, CPU);
+        let made = std::process::Command::new("mkfifo").arg(Benchmark::path_for(&source.path)).status();
+        assert!(made.unwrap().success());
+        assert_eq!(hash(&source, CPU), without);
     }
 }

@@ -192,7 +192,7 @@ impl Wanted {
     fn each_alone(&self, basis: Basis, note: Option<String>) -> Result<FileForecast, LabError> {
         let mut kernels = self.kept(&basis, note.as_ref());
         let mut missing = HashMap::new();
-        let mut failure = None;
+        let (mut failure, mut is_built) = (None, false);
         let left: Vec<&KernelFacts> =
             self.analysis.kernels.iter().filter(|kernel| !has_account(&kernels, kernel)).collect();
         for (number, kernel) in left.into_iter().enumerate() {
@@ -207,6 +207,7 @@ impl Wanted {
                 .and_then(|bench| bench.forecast(&self.source, ShapeChoice::Shown, &self.cancel));
             match made {
                 Ok(shapes) => {
+                    is_built = true;
                     let more = accounts(&self.analysis, shapes);
                     kernels.extend(more.into_iter().filter(|account| account.kernel == kernel.qualified_name));
                 }
@@ -218,7 +219,8 @@ impl Wanted {
             }
         }
         match failure {
-            Some(error) if kernels.is_empty() => Err(error),
+            // Where none that is new could be built, the text may be at fault, and what is known already says more.
+            Some(error) if !is_built => Err(error),
             _ => Ok(FileForecast::new(basis, note, &self.analysis, kernels, missing)),
         }
     }

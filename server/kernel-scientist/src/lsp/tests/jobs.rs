@@ -244,11 +244,18 @@ async fn an_open_file_is_forecast_in_the_background_and_again_after_a_change() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forecast_in_the_background_ends_with_the_server() {
-    let mut editor = Editor::start_with(capabilities(), Value::Null).await;
+    let (mut editor, session) = Editor::with_session(Value::Null).await;
     let endless = "#include <hip/hip_runtime.h>\n__global__ void k(int* p) { while (*(volatile int*)p == 0) {} }\n\
                    int main() { int* p; hipMalloc(&p, 4); hipMemset(p, 0, 4); k<<<1, 1>>>(p); return hipDeviceSynchronize(); }\n";
     editor.open("endless.hip", endless).await;
+    let start = Instant::now();
+    while session.is_idle() {
+        assert!(start.elapsed() < Duration::from_secs(60), "nothing is forecast");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // It is built, and then it runs.
     tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(!session.is_idle(), "it ended by itself");
     let took = editor.vanish().await;
     assert!(took < Duration::from_secs(1), "{took:?}");
 }

@@ -4,6 +4,7 @@ mod configuration;
 mod documents;
 mod editor;
 mod features;
+mod forecasting;
 mod forecasts;
 mod guards;
 mod jobs;
