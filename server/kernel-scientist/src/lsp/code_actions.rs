@@ -13,6 +13,7 @@ use super::outcomes::brief_speed;
 use super::prospects::{self, Prospect};
 use super::suggestions::Tested;
 use super::view::View;
+use crate::devices;
 
 /// Actions offered on one kernel at most: a light bulb that lists everything lists nothing.
 const MOST: usize = 8;
@@ -121,10 +122,10 @@ fn of_hypotheses(view: &View, kernel: &KernelFacts, target: &Target, wanted: &[S
     for prospect in prospects::of(view, kernel) {
         let hypothesis = &prospect.hypothesis;
         match view.suggestions.test_of(&kernel.fingerprint, &hypothesis.key) {
-            Some(Tested::Measured { speed, verdict: Verdict::Faster, forecast, proposal }) => {
+            Some(Tested::Measured { speed, verdict: Verdict::Faster, device, forecast, proposal }) => {
                 let speed_in_words = match forecast {
                     Some(_) => brief_speed(speed.ratio, forecast.as_ref()),
-                    None => format!("measured {:.2}x", speed.ratio),
+                    None => format!("measured {:.2}x on {}", speed.ratio, devices::shown(device)),
                 };
                 let title = format!("Apply: {} ({speed_in_words})", hypothesis.title);
                 proven.push((speed.ratio, title, Command::Apply { proposal: *proposal }));

@@ -189,9 +189,9 @@ impl Row {
         }
     }
 
-    /// Both are measured, or both forecast for the same device.
+    /// Both are measured on the same device, or both forecast for it.
     pub fn kind_is_that_of(&self, other: &Self) -> bool {
-        self.is_measured() == other.is_measured() && (self.is_measured() || self.device == other.device)
+        self.is_measured() == other.is_measured() && self.device == other.device
     }
 
     /// It was measured.

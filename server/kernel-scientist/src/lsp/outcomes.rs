@@ -21,6 +21,7 @@ use super::session::Session;
 use super::suggestions::Tested;
 use super::work::Outcome;
 use crate::cli::figures;
+use crate::devices;
 use crate::forecasts::cured::Cured;
 use crate::forecasts::outlook::Outlook;
 
@@ -72,12 +73,16 @@ impl Session {
                 };
                 let proposal = self.state().proposals.keep(proposal);
                 let (speed, verdict) = (comparison.speed, comparison.verdict);
-                let text = format!("{title}: {verdict}, {}", speed_in_words(&speed, comparison.forecast.as_ref()));
+                let (forecast, device) = (comparison.forecast.clone(), comparison.device.clone());
+                let mut text = format!("{title}: {verdict}, {}", speed_in_words(&speed, forecast.as_ref()));
+                if forecast.is_none() {
+                    text.push_str(&format!(" on {}", devices::shown(&device)));
+                }
                 match verdict {
                     Verdict::Faster => self.propose(text, proposal),
                     _ => self.outbox.message(Tone::Info, text),
                 }
-                Tested::Measured { speed, verdict, forecast: comparison.forecast.clone(), proposal }
+                Tested::Measured { speed, verdict, device, forecast, proposal }
             }
             Err(failure) => {
                 self.show_failure(job, failure, Some(title));

@@ -29,6 +29,8 @@ pub enum Tested {
         speed: SpeedRatio,
         /// What the interval says.
         verdict: Verdict,
+        /// The device that it was found on.
+        device: String,
         /// What the speed rests on where it is a forecast.
         forecast: Option<Basis>,
         /// Number of the proposal.
@@ -84,7 +86,7 @@ impl Shelf {
     /// The catalog for a source. A benchmark file with a mistake counts as none here; it has a message of its own.
     pub fn catalog(&self, source: &Path) -> Arc<Catalog> {
         let path = Benchmark::path_for(source);
-        let text = std::fs::read_to_string(&path).ok();
+        let text = lab::settings_text::read(&path).ok();
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*shelf {
             Some((of, catalog)) if *of == text => Arc::clone(catalog),

@@ -134,6 +134,18 @@ __global__ void k(int n) {}
 }
 
 #[test]
+fn a_time_has_no_speed_beside_it_that_was_taken_on_another_device() {
+    let text = "__global__ void k(int n) { n = 1; }\n";
+    let ratio = SpeedRatio { ratio: 1.3, low: 1.2, high: 1.4 };
+    let speed = Speed { ratio, verdict: Verdict::Faster, is_against_original: true };
+    let view = measured(text, "k", |view| {
+        let row = row(view, "k", "n=1", 1_000.0);
+        vec![Row { speed: Some(speed.clone()), ..row.clone() }, Row { device: "mi300".into(), ..row }]
+    });
+    assert_eq!(hints(&view, &(0..text.len()))[0].label, "1.00 us ±1.0% · mi300");
+}
+
+#[test]
 fn a_changed_kernel_shows_its_figure_as_stale() {
     let text = "__global__ void k(int n) { n = 1; }\n";
     let view =
@@ -280,12 +292,12 @@ fn what_was_measured_faster_comes_first_and_what_failed_is_not_offered_again() {
     tested.learn_test(
         fingerprint.clone(),
         known[2].key.clone(),
-        Tested::Measured { speed, verdict: Verdict::Faster, forecast: None, proposal: 7 },
+        Tested::Measured { speed, verdict: Verdict::Faster, device: "cpu".into(), forecast: None, proposal: 7 },
     );
     tested.learn_test(fingerprint, known[0].key.clone(), Tested::Failed("wrong".into()));
     view.suggestions = Arc::new(tested);
     let all = titles(&view, &[]);
-    assert_eq!(all[0], format!("Apply: {} (measured 1.50x)", known[2].title));
+    assert_eq!(all[0], format!("Apply: {} (measured 1.50x on cpu emulation)", known[2].title));
     assert!(!all.iter().any(|title| title.contains(&known[0].title)), "{all:?}");
 }
 
