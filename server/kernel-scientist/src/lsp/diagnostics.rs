@@ -197,8 +197,8 @@ pub fn of_benchmark_file(path: &Path, text: &str) -> Vec<Finding> {
     vec![Finding { range, severity: Severity::Error, code: "benchmark", message, related: Vec::new() }]
 }
 
-/// What a benchmark file calls and the source beside it does not have. A source that includes files of its own may have it
-/// there.
+/// What a benchmark file calls and the source beside it does not even name. A source that includes files of its own may have
+/// it there.
 pub fn of_entry(path: &Path, text: &str, source: &Path, source_text: &str) -> Vec<Finding> {
     let Ok(Benchmark { entry: Some(entry), .. }) = Benchmark::parse(path, text) else { return Vec::new() };
     let called = entry.name().split('<').next().unwrap_or_default().trim();
@@ -206,8 +206,13 @@ pub fn of_entry(path: &Path, text: &str, source: &Path, source_text: &str) -> Ve
     let syntax = Syntax::without_tree(source_text);
     let functions = syntax.functions().iter().map(|function| function.name.as_str());
     let names: BTreeSet<&str> = functions.chain(syntax.kernels().iter().map(|kernel| kernel.name.as_str())).collect();
-    let includes_own = source_text.lines().any(|line| line.trim_start().starts_with("#include \""));
-    if includes_own || names.contains(called) {
+    let includes_own = source_text.lines().any(|line| {
+        let directive = line.trim_start().strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("include"));
+        directive.is_some_and(|file| file.trim_start().starts_with('"'))
+    });
+    // A macro may make a function of the name.
+    let is_named = source_text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == called);
+    if includes_own || is_named {
         return Vec::new();
     }
     let quoted = format!("\"{}\"", entry.name());
@@ -311,6 +316,8 @@ mod tests {
         assert_eq!(&text[found[0].range.clone()], "\"launch\"");
         assert_eq!(found[0].message, "a.hip has no function or kernel launch that could be called; it has k, lunch");
         assert_eq!(of("void launch(float* x) {}\n"), []);
-        assert_eq!(of("#include \"launches.h\"\n"), [], "it may be there");
+        for elsewhere in ["#include \"launches.h\"\n", "#  include \"launches.h\"\n", "LAUNCHER(launch)\n"] {
+            assert_eq!(of(elsewhere), [], "it may be there");
+        }
     }
 }

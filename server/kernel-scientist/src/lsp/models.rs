@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ enum Sign {
 #[derive(Clone)]
 pub struct EditorModels {
     outbox: Outbox,
-    waiting: Arc<Mutex<HashMap<String, std::sync::mpsc::Sender<Sign>>>>,
+    waiting: Arc<Mutex<HashMap<String, Sender<Sign>>>>,
     last: Arc<AtomicU64>,
 }
 
@@ -91,8 +91,7 @@ impl EditorModels {
 
     /// Takes a part of an answer. One that nobody waits for is left out: its request was given up.
     pub fn part(&self, part: ModelPart) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = waiting.get(&part.token) {
+        if let Some(sender) = self.waiting().get(&part.token) {
             let _ = sender.send(Sign::Part(part.text));
         }
     }
@@ -114,7 +113,7 @@ impl EditorModels {
         self.waiting().insert(token.clone(), sender.clone());
         // The request's own number is the token, so that it can be given up by it.
         self.outbox.ask_model(&params, move |answer| drop(sender.send(Sign::Answer(answer))));
-        let answer = self.wait(&signs, cancel, hear);
+        let answer = wait(&signs, cancel, hear);
         self.waiting().remove(&token);
         if matches!(answer, Err(ModelError::Cancelled | ModelError::Silent)) {
             self.outbox.give_up(&token);
@@ -122,33 +121,29 @@ impl EditorModels {
         answer
     }
 
-    fn wait(
-        &self,
-        signs: &std::sync::mpsc::Receiver<Sign>,
-        cancel: &Cancel,
-        hear: &mut dyn FnMut(&str),
-    ) -> Result<ModelAnswer, ModelError> {
-        let mut heard = Instant::now();
-        loop {
-            match signs.recv_timeout(TICK) {
-                Ok(Sign::Part(text)) => {
-                    hear(&text);
-                    heard = Instant::now();
-                }
-                Ok(Sign::Answer(Ok(answer))) => {
-                    return serde_json::from_value(answer).map_err(|error| ModelError::Unreadable(error.to_string()));
-                }
-                Ok(Sign::Answer(Err(error))) => return Err(ModelError::of(error)),
-                Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => return Err(ModelError::Cancelled),
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() < PATIENCE => {}
-                Err(_) => return Err(ModelError::Silent),
-            }
-        }
-    }
-
-    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<String, std::sync::mpsc::Sender<Sign>>> {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<String, Sender<Sign>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn wait(signs: &Receiver<Sign>, cancel: &Cancel, hear: &mut dyn FnMut(&str)) -> Result<ModelAnswer, ModelError> {
+    let mut heard = Instant::now();
+    // Asked before each part too: a model may send them without a pause.
+    while !cancel.is_cancelled() {
+        match signs.recv_timeout(TICK) {
+            Ok(Sign::Part(text)) => {
+                hear(&text);
+                heard = Instant::now();
+            }
+            Ok(Sign::Answer(Ok(answer))) => {
+                return serde_json::from_value(answer).map_err(|error| ModelError::Unreadable(error.to_string()));
+            }
+            Ok(Sign::Answer(Err(error))) => return Err(ModelError::of(error)),
+            Err(RecvTimeoutError::Timeout) if heard.elapsed() < PATIENCE => {}
+            Err(_) => return Err(ModelError::Silent),
+        }
+    }
+    Err(ModelError::Cancelled)
 }
 
 impl ModelError {
@@ -161,5 +156,24 @@ impl ModelError {
             (None, _) => ModelFailureKind::Other,
         };
         Self::Editor { kind, message: error.message.into_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_given_up_between_parts_that_come_without_a_pause() {
+        let (sender, signs) = channel();
+        for _ in 0..100 {
+            sender.send(Sign::Part("x".into())).unwrap();
+        }
+        let (cancel, mut heard) = (Cancel::new(), 0);
+        let answer = wait(&signs, &cancel, &mut |_| {
+            heard += 1;
+            cancel.cancel();
+        });
+        assert_eq!((answer, heard), (Err(ModelError::Cancelled), 1));
     }
 }

@@ -125,7 +125,7 @@ impl Outbox {
         let mut client = self.client.clone();
         self.runtime.spawn(async move {
             // A client that is gone answers nothing, and then the server ends.
-            if let Ok(Some(response)) = client.call(request).await {
+            if let Ok(Ok(Some(response))) = tokio::time::timeout(HUMAN_PATIENCE, client.call(request)).await {
                 then(response.into_parts().1);
             }
         });
