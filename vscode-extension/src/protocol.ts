@@ -46,6 +46,8 @@ export interface Basis {
 
 /** What a run may use up, over all its resumptions. */
 export interface Budget {
+  /** Calls of a provider at most. */
+  calls?: number | null;
   /** Generations at most. */
   generations: number;
   /** Tokens to and from a provider at most. */
