@@ -7,14 +7,14 @@
 mod program;
 
 use std::collections::HashSet;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::ops::Range;
-use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use program::Run;
-use program::server::receive;
+use program::server::spawn;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -199,18 +199,7 @@ struct Fuzzed {
 
 impl Fuzzed {
     fn start(run: &Run, seed: u64) -> Self {
-        let mut command = run.command(["lsp"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let (sender, messages) = channel();
-        std::thread::spawn(move || {
-            let mut output = BufReader::new(output);
-            while let Some(message) = receive(&mut output) {
-                if sender.send(message).is_err() {
-                    return;
-                }
-            }
-        });
+        let (child, input, messages) = spawn(run, &["lsp"]);
         let mut fuzzed = Self { child, input, messages, open: HashSet::new(), seed, under_way: 0..0 };
         let refresh = json!({ "refreshSupport": true });
         let workspace = json!({ "applyEdit": true, "inlayHint": refresh, "codeLens": refresh,

@@ -152,9 +152,23 @@ fn bytes(count: f64) -> String {
 
 #[cfg(test)]
 pub mod tests {
+    use lab::forecast::Basis;
     use lab::forecast::account::{Busy, Occupancy, Roofline};
 
     use super::*;
+
+    /// What forecasts for MI300X rest on.
+    pub fn basis() -> Basis {
+        Basis {
+            device: "mi300x".into(),
+            title: "MI300X".into(),
+            model: "0.1.0".into(),
+            table: "0123456789ab".into(),
+            validated_on: "H200".into(),
+            of_this_device: false,
+            odds: None,
+        }
+    }
 
     /// An access.
     pub fn access(memory: &str, kind: &str, sectors: f64, conflict_degree: f64) -> AccessForecast {

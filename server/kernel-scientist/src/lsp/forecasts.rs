@@ -345,19 +345,7 @@ mod tests {
     use hip_syntax::{Change, Position, PositionEncoding, Text};
 
     use super::*;
-    use crate::forecasts::account::tests::{kernel, line};
-
-    fn basis() -> Basis {
-        Basis {
-            device: "mi300x".into(),
-            title: "MI300X".into(),
-            model: "0.1.0".into(),
-            table: "0123456789ab".into(),
-            validated_on: "H200".into(),
-            of_this_device: false,
-            odds: None,
-        }
-    }
+    use crate::forecasts::account::tests::{basis, kernel, line};
 
     #[test]
     fn kernels_that_are_fed_by_their_signature_keep_their_forecast_while_others_change() {

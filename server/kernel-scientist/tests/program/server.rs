@@ -28,19 +28,8 @@ pub struct Server {
 impl Server {
     /// A server that is initialized.
     pub fn start(run: &Run) -> Self {
-        let mut command = run.command(["lsp", "--stdio"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
-        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
-        let (sender, messages) = channel();
-        std::thread::spawn(move || {
-            let mut output = BufReader::new(output);
-            while let Some(message) = receive(&mut output) {
-                if sender.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut server = Self { child, input, messages, last: 0 };
+        let (child, input, messages) = spawn(run, &["lsp", "--stdio"]);
+        let mut server = Self { child, input: Some(input), messages, last: 0 };
         let capabilities = json!({ "window": { "workDoneProgress": true } });
         let settings = json!({ "device": "cpu", "forecasts": false });
         let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities,
@@ -155,8 +144,25 @@ impl Drop for Server {
     }
 }
 
+/// The program with `arguments`, its input, and the messages that it sends.
+pub fn spawn(run: &Run, arguments: &[&str]) -> (Child, ChildStdin, Receiver<Value>) {
+    let mut command = run.command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (sender, messages) = channel();
+    std::thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        while let Some(message) = receive(&mut output) {
+            if sender.send(message).is_err() {
+                return;
+            }
+        }
+    });
+    (child, input, messages)
+}
+
 /// The next message; `None` at the end.
-pub fn receive(output: &mut impl BufRead) -> Option<Value> {
+fn receive(output: &mut impl BufRead) -> Option<Value> {
     let mut length = 0;
     loop {
         let mut line = String::new();

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hip_syntax::Text;
-use lab::forecast::{Basis, KernelForecast};
+use lab::forecast::KernelForecast;
 use lab::workbench::ShapeForecast;
 use lab::{SpeedRatio, Verdict};
 
 use super::features::{check_hints, measured, row, typed, view};
 use super::marks::{Marked, marked};
-use crate::forecasts::account::tests::{access, kernel, line};
+use crate::forecasts::account::tests::{access, basis, kernel, line};
 use crate::lsp::analysis::Analysis;
 use crate::lsp::forecasts::{FileForecast, Shown, accounts};
 use crate::lsp::history::{Kind, Row, Speed};
@@ -27,18 +27,6 @@ const TRANSPOSE: &str = "__global__ void transpose(float* out, const float* in, 
     out[threadIdx.y * n + threadIdx.x] = t[threadIdx.x][threadIdx.y];
 }
 ";
-
-fn basis() -> Basis {
-    Basis {
-        device: "mi300x".into(),
-        title: "MI300X".into(),
-        model: "0.1.0".into(),
-        table: "0123456789ab".into(),
-        validated_on: "H200".into(),
-        of_this_device: false,
-        odds: None,
-    }
-}
 
 /// What the lab would say of the transpose: its store has bank conflicts, its load is scattered.
 fn forecast() -> KernelForecast {
