@@ -1,0 +1,222 @@
+// The one server of a window: started when there is something for it to do, restarted when it falls, and said so.
+
+import * as vscode from "vscode";
+import { findProgram } from "./serverProgram";
+import { inWords, LanguageServer } from "./languageServer";
+import { isKernelFile, LANGUAGES } from "./deviceCode";
+import { JobDisplay } from "./jobs";
+import { Methods, type RunEvent } from "./protocol";
+import { serverSettings } from "./settings";
+
+/** How the server stands. */
+export type State = "off" | "starting" | "running" | "failed";
+
+/** Falls in so many milliseconds after which it is not started again by itself. */
+const FALLS = { most: 3, within: 180_000 };
+
+/** The server as the rest of the extension sees it. Listeners outlive restarts. */
+export class Client implements vscode.Disposable {
+  private server: LanguageServer | undefined;
+  private current: State = "off";
+  /** Each start and stop waits for the one before: there is never more than one server. */
+  private turn: Promise<void> = Promise.resolve();
+  private falls: number[] = [];
+  private readonly states = new vscode.EventEmitter<State>();
+  private readonly runEvents = new vscode.EventEmitter<RunEvent>();
+  private readonly handlers = new Map<string, RequestHandler>();
+
+  /** What is under way. */
+  readonly jobs = new JobDisplay((job) => this.execute("kernelScientist.stop", { job }));
+  /** How the server stands, when that changes. */
+  readonly onDidChangeState = this.states.event;
+  /** What happens in evolutions. */
+  readonly onRunEvent = this.runEvents.event;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    readonly log: vscode.LogOutputChannel,
+  ) {}
+
+  /** How the server stands. */
+  get state(): State {
+    return this.current;
+  }
+
+  /** Number of the server's process. */
+  get pid(): number | undefined {
+    return this.server?.pid;
+  }
+
+  /** Answers a request of the server's. To be called before the first start. */
+  onRequest(method: string, handler: RequestHandler): void {
+    this.handlers.set(method, handler);
+  }
+
+  /** Sends a request; starts the server if need be. */
+  async request<Answer>(method: string, params: object): Promise<Answer> {
+    const server = await this.running();
+    return server.protocol.sendRequest<Answer>(method, params);
+  }
+
+  /** Carries out one of the server's commands; what goes wrong is shown by the server itself. */
+  async execute(command: string, argument: object): Promise<unknown> {
+    return this.request("workspace/executeCommand", { command, arguments: [argument] });
+  }
+
+  /** Tells the server something. Without a server there is nobody to tell. */
+  async notify(method: string, params: object): Promise<void> {
+    await this.server?.protocol.sendNotification(method, params);
+  }
+
+  /** Starts the server unless there is one. A start that fails is shown once, and then waits for the user. */
+  start(): Promise<void> {
+    return this.next(async () => {
+      if (this.server === undefined && this.current !== "failed") await this.begin();
+    });
+  }
+
+  /** Ends the server and starts one again. */
+  restart(): Promise<void> {
+    this.falls = [];
+    return this.next(async () => {
+      await this.end();
+      await this.begin();
+    });
+  }
+
+  /** Ends the server. */
+  stop(): Promise<void> {
+    return this.next(() => this.end());
+  }
+
+  dispose(): void {
+    this.jobs.dispose();
+    this.states.dispose();
+    this.runEvents.dispose();
+  }
+
+  private next(step: () => Promise<void>): Promise<void> {
+    this.turn = this.turn.then(step, step);
+    return this.turn;
+  }
+
+  private async running(): Promise<LanguageServer> {
+    await this.start();
+    if (this.server === undefined) throw new Error("The Kernel Scientist server is not running. Its log says why.");
+    return this.server;
+  }
+
+  private async begin(): Promise<void> {
+    this.becomes("starting");
+    const found = findProgram({
+      setting: vscode.workspace.getConfiguration("kernelScientist").get("server.path", "").trim(),
+      extension: this.context.extensionPath,
+      platform: process.platform,
+      arch: process.arch,
+      path: process.env["PATH"],
+      workspace: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+    });
+    if ("problem" in found) {
+      this.fails(found.problem);
+      return;
+    }
+    this.log.info(`Starting ${found.program} (${found.from})`);
+    try {
+      this.server = await LanguageServer.start({
+        program: found.program,
+        folder: vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file")?.uri.fsPath,
+        initializationOptions: serverSettings(),
+        log: this.log,
+        options: {
+          documentSelector: [...LANGUAGES.map((language) => ({ scheme: "file", language })), { scheme: "file", pattern: "**/*.bench.toml" }],
+          middleware: {
+            handleWorkDoneProgress: (token, params, next) => {
+              this.jobs.heard(token, params);
+              // Shown by us; the client only learns that it is over.
+              if (params.kind === "end") next(token, params);
+            },
+            workspace: { configuration: (params, _, next) => withOurs(params.items, next(params, new vscode.CancellationTokenSource().token)) },
+          },
+        },
+        onEnd: (how) => void this.next(() => this.fell(how)),
+      });
+    } catch (error) {
+      this.fails(inWords(error));
+      return;
+    }
+    const { protocol } = this.server;
+    protocol.onNotification(Methods.runEvent, (event: RunEvent) => {
+      this.runEvents.fire(event);
+    });
+    for (const [method, handler] of this.handlers) protocol.onRequest(method, handler);
+    this.becomes("running");
+  }
+
+  private async end(): Promise<void> {
+    const server = this.server;
+    this.server = undefined;
+    await server?.stop();
+    this.jobs.allEnded();
+    this.becomes("off");
+  }
+
+  /** The server ended although nobody asked it to: it is started again, unless that happens all the time. */
+  private async fell(how: string): Promise<void> {
+    this.log.error(`The server ended unexpectedly: ${how}`);
+    await this.end();
+    const now = Date.now();
+    this.falls = [...this.falls.filter((at) => now - at < FALLS.within), now];
+    if (this.falls.length > FALLS.most) {
+      this.fails(`it ended ${this.falls.length} times in ${FALLS.within / 60_000} minutes (the last time ${how})`);
+      return;
+    }
+    await this.begin();
+    if (this.state !== "running") return;
+    const message = `The Kernel Scientist server ended unexpectedly (${how}) and was started again. What it was doing has to be started again; an evolution can be resumed.`;
+    void vscode.window.showWarningMessage(message, "Show Log").then((taken) => {
+      if (taken !== undefined) this.log.show();
+    });
+  }
+
+  private fails(why: string): void {
+    this.server = undefined;
+    this.becomes("failed");
+    this.log.error(`The server cannot be started: ${why}`);
+    const actions = ["Open Setting", "Try Again", "Show Log"] as const;
+    void vscode.window.showErrorMessage(`The Kernel Scientist server cannot be started: ${why}.`, ...actions).then((taken) => {
+      if (taken === "Open Setting") void vscode.commands.executeCommand("workbench.action.openSettings", "kernelScientist.server.path");
+      if (taken === "Try Again") void this.restart();
+      if (taken === "Show Log") this.log.show();
+    });
+  }
+
+  private becomes(state: State): void {
+    if (state === this.current) return;
+    this.current = state;
+    void vscode.commands.executeCommand("setContext", "kernelScientist.state", state);
+    this.states.fire(state);
+  }
+}
+
+type RequestHandler = (params: never, token: vscode.CancellationToken) => unknown;
+
+/** What the server gets for the settings that it asks for. */
+async function withOurs(items: readonly { section?: string }[], asked: unknown): Promise<unknown[]> {
+  const answers = (await asked) as unknown[];
+  return answers.map((answer, index) => (items[index]?.section === "kernelScientist" ? serverSettings() : answer));
+}
+
+/** Starts the server as soon as a kernel is open. */
+export function startWithKernels(client: Client): vscode.Disposable {
+  const look = (document: vscode.TextDocument): void => {
+    if (client.state === "off" && isKernelFile(document)) void client.start();
+  };
+  vscode.workspace.textDocuments.forEach(look);
+  return vscode.Disposable.from(
+    vscode.workspace.onDidOpenTextDocument(look),
+    vscode.workspace.onDidSaveTextDocument(look),
+    vscode.window.onDidChangeActiveTextEditor((editor) => {
+      if (editor !== undefined) look(editor.document);
+    }),
+  );
+}
