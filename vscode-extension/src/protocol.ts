@@ -5,6 +5,9 @@
 export const Methods = {
   population: "kernelScientist/population",
   runs: "kernelScientist/runs",
+  version: "kernelScientist/version",
+  kernels: "kernelScientist/kernels",
+  status: "kernelScientist/status",
   runEvent: "kernelScientist/runEvent",
   model: "kernelScientist/model",
   modelPart: "kernelScientist/modelPart",
@@ -83,16 +86,12 @@ export interface ClientAbilities {
   editorModels: boolean;
 }
 
-/** An experiment that made no version. */
-export interface DeadEnd {
-  /** The version that it began with. */
-  base: number;
-  /** The generation. */
-  generation: number;
-  /** The hypothesis, in one line. */
-  hypothesis: string;
-  /** Why it came to nothing. */
-  reason: string;
+/** A device that can be chosen. */
+export interface DeviceChoice {
+  /** What its times are. */
+  detail: string;
+  /** Its name, for the setting `kernelScientist.device`. */
+  name: string;
 }
 
 /** A message of the compiler, in the user's own file and lines. */
@@ -307,6 +306,58 @@ export type Event = {
   event: "finished";
 };
 
+/** One experiment: a hypothesis and what came of it. */
+export interface Experiment {
+  /** The version that it was compared with. */
+  base: number;
+  /** The version that it made, if any. */
+  candidate: number | null;
+  /** What went wrong, one line an entry. */
+  errors: string[];
+  /** The generation, from 1; 0 outside of generations. */
+  generation: number;
+  /** Whether there is a text, which `kernelScientist/version` gives. */
+  has_text: boolean;
+  /** Its number in the notebook. */
+  id: number;
+  /** How unusual the idea is, 0 to 100. */
+  innovation: number | null;
+  /** The speed is a forecast. */
+  is_forecast: boolean;
+  /** Whether the prediction is held against it: not so for searches and confirmations. */
+  judges_prediction: boolean;
+  /** The hypothesis' key. */
+  key: string;
+  /** What it was made for. */
+  kind: ExperimentKind;
+  /** How often forecasts this far apart were in the right order; of forecasts alone. */
+  odds: Odds | null;
+  /** The same in words, such as `faster` or `does not compile`. */
+  outcome: string;
+  /** Expected gain in percent of speed. */
+  predicted: GainRange | null;
+  /** Why it should help. */
+  reason: string;
+  /** Whether it is a further draft of the plan before it. */
+  repeats: boolean;
+  /** The writer's report. */
+  report: string;
+  /** Where that is documented. */
+  source: string;
+  /** Speed against its base; against the original for the kinds `direct` and `confirmation`. */
+  speed: SpeedRatio | null;
+  /** How it stands. */
+  standing: Standing;
+  /** The hypothesis in one line. */
+  title: string;
+  /** Tokens for the same. */
+  tokens: number;
+  /** Seconds that building, checking and timing it took. */
+  took_s: number;
+  /** Dollars for writing and mending it, of a plan with several drafts with the first. */
+  usd: number;
+}
+
 /** What an experiment was made for. */
 export type ExperimentKind = "search" | "full" | "direct" | "confirmation";
 
@@ -332,6 +383,18 @@ export type Failure = {
   detail: string;
   kind: "refused";
 };
+
+/** The kernels of a file: an element of the answer of `kernelScientist/kernels`, in the order of the question. */
+export interface FileKernels {
+  /** A benchmark file lies beside it. */
+  has_benchmark: boolean;
+  /** Its kernels, in order. */
+  kernels: KernelFigure[];
+  /** Why it could not be read, if it could not. */
+  problem: string | null;
+  /** The file. */
+  uri: string;
+}
 
 /** The end of a run. */
 export interface Finished {
@@ -386,6 +449,26 @@ export interface GainRange {
   min_percent: number;
 }
 
+/** A kernel and what is last known of its time. */
+export interface KernelFigure {
+  /** What its inlay hint says, such as `412 us ±0.4% · 1.82x vs original · MI300X`; absent where nothing is known. */
+  figure: string | null;
+  /** The figure is that of the code as it is. */
+  is_current: boolean;
+  /** The figure is a forecast, not a measurement. */
+  is_forecast: boolean;
+  /** The line that its name is on, from 0. */
+  line: number;
+  /** Its name, as written. */
+  name: string;
+}
+
+/** Parameters of `kernelScientist/kernels`. */
+export interface KernelsParams {
+  /** The files; they need not be open. */
+  uris: string[];
+}
+
 /** One version. */
 export interface Member {
   /** What the speed rests on where it is a forecast; absent where it was measured. */
@@ -396,6 +479,8 @@ export interface Member {
   hypothesis: string | null;
   /** Its number. */
   number: number;
+  /** The same in words, such as `faster` or `does not compile`. */
+  outcome: string;
   /** The version that it was made from; absent for the original. */
   parent: number | null;
   /** Expected gain in percent of speed. */
@@ -404,12 +489,16 @@ export interface Member {
   reference: number | null;
   /** Speed against its parent. */
   speed: SpeedRatio | null;
+  /** How it stands against its parent. */
+  standing: Standing;
   /** Keys of the hypotheses from the original to here, oldest first. */
   steps: string[];
   /** What was tried and what came of it. */
   summary: string;
-  /** The median of each shape that stages may see. */
-  times: ShapeTime[];
+  /** The time at each shape that stages may see. */
+  times: VersionTime[];
+  /** What was changed, in one line. */
+  title: string;
   /** What that says. */
   verdict: Verdict | null;
 }
@@ -518,14 +607,31 @@ export interface PlannedExperiment {
   title: string;
 }
 
-/** A run and its population; the answer of `kernelScientist/population`, which is `null` for a file without runs. */
+/**
+ * A run and its population; the answer of `kernelScientist/population`, which is `null` for a file without runs. Its words are
+ * those of `kernel-scientist report`.
+ */
 export interface Population {
-  /** Experiments that made no member, in order. */
-  dead_ends: DeadEnd[];
+  /** When it began: milliseconds since 1970, UTC. */
+  at_ms: number;
+  /** How well predictions agree with what was measured or forecast. */
+  calibration: Calibration;
   /** The device. */
   device: string;
+  /** What the device's times mean; empty while there are none. */
+  device_note: string;
+  /** The device as it is shown: `MI300X`, `cpu emulation`. */
+  device_title: string;
+  /** All experiments, in the order in which they were made. */
+  experiments: Experiment[];
   /** The file. */
   file: string;
+  /** What all times and speeds rest on where they are forecasts; absent where they were measured, or there are none yet. */
+  forecast?: Basis | null;
+  /** What it came to: a number such as `1.42×`, or that there is none. */
+  headline: string;
+  /** Somebody is at work on it, in this server or in another program. */
+  is_held: boolean;
   /** The kernel that it is about; absent for all of the file. */
   kernel: string | null;
   /** The versions, in order of their numbers; 0 is the original. */
@@ -534,12 +640,20 @@ export interface Population {
   provider: string;
   /** The run's number in the notebook. */
   run: number;
+  /** What that says and what it is worth, in sentences. */
+  sentence: string;
   /** Seconds at work. */
   spent_s: number;
+  /** Tokens to and from a provider. */
+  spent_tokens: number;
   /** Dollars. */
   spent_usd: number;
   /** How it stands. */
   state: RunState;
+  /** The same in words, with what it waits for or what ended it. */
+  state_words: string;
+  /** The version that held against the original in a fresh process; absent while there is none. */
+  winner: Winner | null;
 }
 
 /** Parameters of `kernelScientist/population`. */
@@ -556,14 +670,28 @@ export interface Run {
   at_ms: number;
   /** The device. */
   device: string;
+  /** The file. */
+  file: string;
+  /** Whether there is a winner that held against the original. */
+  is_confirmed: boolean;
+  /** Somebody is at work on it, in this server or in another program. */
+  is_held: boolean;
   /** The kernel that it is about; absent for all of the file. */
   kernel: string | null;
   /** Who thought hypotheses up; `catalog` is rule-based. */
   provider: string;
+  /** What came of it, such as `1.82x [1.80, 1.85]`; absent before its end. */
+  result: string | null;
   /** Its number in the notebook. */
   run: number;
+  /** Seconds at work. */
+  spent_s: number;
+  /** Dollars. */
+  spent_usd: number;
   /** How it stands. */
   state: RunState;
+  /** What it waits for or what ended it, where that was recorded. */
+  why: string | null;
 }
 
 /** Parameters of `kernelScientist/runEvent`. */
@@ -586,8 +714,8 @@ export type RunState = "open" | "paused" | "cancelled" | "failed" | "finished";
 
 /** Parameters of `kernelScientist/runs`. */
 export interface RunsParams {
-  /** The document. */
-  uri: string;
+  /** The document; without it the newest runs of all files. */
+  uri?: string | null;
 }
 
 /** A constant with a value: a tile size, items for each thread, rounds unrolled. */
@@ -628,6 +756,31 @@ export interface SpeedRatio {
   ratio: number;
 }
 
+/** How a candidate or an experiment stands; decides its colour, and is always written out too. */
+export type Standing = "original" | "faster" | "slower" | "same" | "inconclusive" | "failed" | "not_run";
+
+/** What a file is worked on with: the answer of `kernelScientist/status`. */
+export interface Status {
+  /** The device, as a user names it. */
+  device: string;
+  /** The device as it is shown: `MI300X`, `cpu emulation`. */
+  device_title: string;
+  /** All devices that can be chosen. */
+  devices: DeviceChoice[];
+  /** Times on it are forecasts, not measurements. */
+  is_forecast: boolean;
+  /** What is wrong with the settings, if something is. */
+  problem: string | null;
+  /** Who thinks hypotheses up; `catalog` is rule-based. */
+  provider: string;
+}
+
+/** Parameters of `kernelScientist/status`. */
+export interface StatusParams {
+  /** The file, whose folder may have settings of its own. */
+  uri: string;
+}
+
 /** Values of a search and what came of them. */
 export interface Tried {
   /** Why it has no speed. */
@@ -643,3 +796,48 @@ export interface Tried {
 
 /** The outcome of comparing a candidate with its baseline. */
 export type Verdict = "faster" | "slower" | "same" | "inconclusive";
+
+/** The answer of `kernelScientist/version`. */
+export interface Version {
+  /** The user's file. */
+  file: string;
+  /** The whole text. */
+  text: string;
+}
+
+/** A text of a run. */
+export type VersionOf = {
+  candidate: number;
+} | {
+  experiment: number;
+};
+
+/** Parameters of `kernelScientist/version`. */
+export interface VersionParams {
+  /** Which of its texts. */
+  of: VersionOf;
+  /** Number of the run. */
+  run: number;
+}
+
+/** A time of a version. */
+export interface VersionTime {
+  /** Upper end. */
+  high_ns: number;
+  /** Lower end of its 95% interval; of a forecast, of what nine of ten validated times lay within. */
+  low_ns: number;
+  /** The median; the time itself of a forecast. */
+  median_ns: number;
+  /** The problem size. */
+  shape: string;
+}
+
+/** A version that held against the original. */
+export interface Winner {
+  /** Its number; absent where the text is that of no version. */
+  number: number | null;
+  /** Each shape, the held-out ones too. */
+  shapes: ShapeSpeed[];
+  /** Its speed against the original. */
+  speed: SpeedRatio;
+}

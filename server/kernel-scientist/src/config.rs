@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 /// Name of the settings file, looked up in the source's folder and above.
 pub const FILE_NAME: &str = "kernel-scientist.toml";
 
 /// Settings; everything has a default, so no file is needed.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Devices by name, besides the built-in `cpu`.
@@ -28,8 +29,9 @@ pub struct Config {
 }
 
 /// One device.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Device")]
 pub struct DeviceConfig {
     /// How code for it is built and run.
     pub toolchain: Toolchain,
@@ -42,7 +44,7 @@ pub struct DeviceConfig {
 }
 
 /// How code is built and run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Toolchain {
     /// HIP on the CPU.
@@ -56,10 +58,13 @@ pub enum Toolchain {
 }
 
 /// Settings of the scientist.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Scientist")]
 pub struct ScientistConfig {
     /// Who designs and writes: `catalog` (rule-based, offline) is the default.
+    #[serde(default)]
+    #[schemars(schema_with = "providers")]
     pub provider: Option<String>,
     /// Model, for providers that have several.
     pub model: Option<String>,
@@ -67,6 +72,7 @@ pub struct ScientistConfig {
     pub base_url: Option<String>,
     /// Most dollars a run may cost; 0 allows nothing that costs money.
     #[serde(default, deserialize_with = "dollars")]
+    #[schemars(range(min = 0.0))]
     pub max_usd: Option<f64>,
     /// Most tokens a run may send and receive.
     pub max_tokens: Option<u64>,
@@ -93,6 +99,20 @@ pub struct ScientistConfig {
     /// Prices that count before those that ship.
     #[serde(default)]
     pub price: Vec<llm::price::Row>,
+}
+
+/// The JSON schema of the settings file, for editors.
+#[cfg(test)]
+fn schema() -> Schema {
+    let mut schema = schemars::schema_for!(Config);
+    schema.insert("title".into(), format!("Settings of GPU Kernel Scientist ({FILE_NAME})").into());
+    schema
+}
+
+/// Editors offer the words; a word may be followed by a colon and the name of a model.
+fn providers(_: &mut SchemaGenerator) -> Schema {
+    let words: Vec<&str> = std::iter::once("catalog").chain(llm::Kind::ALL.map(llm::Kind::word)).collect();
+    json_schema!({ "anyOf": [{ "enum": words }, { "type": "string" }] })
 }
 
 /// An amount of money, from 0 up.
@@ -174,6 +194,43 @@ mod tests {
         ] {
             let error = load(text).unwrap_err();
             assert!(error.contains(expected) && error.contains(FILE_NAME), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_schema_that_ships_is_the_schema_of_the_types() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/kernel-scientist.schema.json");
+        let now = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("KS_BLESS").is_some() {
+            std::fs::write(&path, &now).unwrap();
+        }
+        let shipped = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(shipped, now, "set KS_BLESS=1 and run this test to write {}", path.display());
+    }
+
+    #[test]
+    fn editors_and_the_program_accept_the_same() {
+        let validator = jsonschema::validator_for(&serde_json::to_value(schema()).unwrap()).unwrap();
+        for (text, is_right) in [
+            ("", true),
+            ("[device.mi300]\ntoolchain = \"hip\"\narch = \"gfx942\"\nslurm = { partition = \"mi300\" }\n", true),
+            ("[scientist]\nprovider = \"anthropic\"\nmodel = \"m\"\nmax_usd = 5.0\nmax_calls_at_once = 2\n", true),
+            ("[scientist]\nmax_usd = 0\n", true),
+            ("[scientist]\nprovider = \"openai:gpt\"\nprompts = \"prompts\"\n", true),
+            ("[[scientist.price]]\nmodel = \"m\"\ninput = 1.0\noutput = 2.0\n", true),
+            ("[device.mi300]\narch = \"gfx942\"\n", false),
+            ("[device.mi300]\ntoolchain = \"HIP\"\n", false),
+            ("[scientist]\nprovidr = \"catalog\"\n", false),
+            ("[scientist]\nmax_usd = -1\n", false),
+            ("[scientist]\nmax_tokens = -1\n", false),
+            ("[scientist]\nmodel = 3\n", false),
+            ("[[scientist.price]]\nmodel = \"m\"\ninput = 1.0\n", false),
+            ("path = \"x\"\n", false),
+        ] {
+            let value: toml::Value = toml::from_str(text).unwrap();
+            let value = serde_json::to_value(value).unwrap();
+            let mistakes: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+            assert_eq!((load(text).is_ok(), mistakes.is_empty()), (is_right, is_right), "{text}{mistakes:?}");
         }
     }
 

@@ -16,6 +16,7 @@ use ::forecast::odds::Validation;
 use ::forecast::trace::Launch;
 use ::forecast::{device, registers};
 
+pub use ::forecast::odds::Odds;
 pub use account::{AccessForecast, KernelForecast, LineForecast, Occupancy, Roofline};
 pub use basis::{Basis, DEFAULT};
 

@@ -1,5 +1,6 @@
 //! What calls cost.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::name::ModelName;
@@ -31,8 +32,9 @@ impl Price {
 }
 
 /// One row of a table of prices, as users write it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Price")]
 pub struct Row {
     /// The provider's word; any without.
     #[serde(default)]

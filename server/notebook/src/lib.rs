@@ -36,7 +36,7 @@ pub use findings::{Calibration, NewFinding, StoredFinding};
 pub use forecasts::{Forecast, ForecastId, ForecastPoint};
 pub use history::HistoryPoint;
 pub use measurements::{ComparisonId, MeasuredCode, Measurement, MeasurementId, StoredComparison};
-pub use model_calls::ModelCall;
+pub use model_calls::{ModelCall, StepCost};
 pub use run_hold::RunHold;
 pub use runs::{NewRun, Run, RunChange, RunId, RunState, RunStep, Spent};
 pub use schema::VERSION;

@@ -30,6 +30,17 @@ pub struct ModelCall {
     pub took: Duration,
 }
 
+/// What all calls of one step of a run cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepCost {
+    /// The step, such as `g1/p0/write`.
+    pub step: String,
+    /// US dollars, as far as prices are known.
+    pub usd: f64,
+    /// Tokens sent and received.
+    pub tokens: u64,
+}
+
 impl Notebook {
     /// Records a call of the stage at `step`.
     ///
@@ -86,6 +97,25 @@ impl Notebook {
                 .collect()
         })
     }
+
+    /// What each step of a run cost, in order of the steps' names.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn step_costs(&self, run: RunId) -> Result<Vec<StepCost>, NotebookError> {
+        self.read("reading what the calls of models cost", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT step, coalesce(sum(usd), 0.0), sum(input + output) FROM model_calls
+                     WHERE run = ?1 GROUP BY step ORDER BY step",
+                )?
+                .query_map([run], |row| {
+                    let tokens = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+                    Ok(StepCost { step: row.get(0)?, usd: row.get(1)?, tokens })
+                })?
+                .collect()
+        })
+    }
 }
 
 #[cfg(test)]
@@ -126,6 +156,11 @@ mod tests {
         let other = ModelCall { usd: None, estimated: true, ..call.clone() };
         notebook.record_model_call(run, "g1/select", &call).unwrap();
         notebook.record_model_call(run, "g1/select", &other).unwrap();
-        assert_eq!(notebook.model_calls(run).unwrap(), [call, other]);
+        notebook.record_model_call(run, "g1/p0/write", &other).unwrap();
+        assert_eq!(notebook.model_calls(run).unwrap(), [call, other.clone(), other]);
+        // What has no known price counts its tokens alone.
+        let costs = notebook.step_costs(run).unwrap();
+        let told: Vec<_> = costs.iter().map(|cost| (cost.step.as_str(), cost.usd, cost.tokens)).collect();
+        assert_eq!(told, [("g1/p0/write", 0.0, 120), ("g1/select", 0.25, 240)]);
     }
 }

@@ -305,6 +305,22 @@ impl Notebook {
         })
     }
 
+    /// The newest runs of all files, newest first, at most so many.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn latest_runs(&self, limit: u32) -> Result<Vec<Run>, NotebookError> {
+        self.read("reading the runs of all files", |connection| {
+            connection
+                .prepare_cached(&format!("{SELECT_RUN} ORDER BY id DESC LIMIT ?1"))?
+                .query_map([limit], read_run)?
+                .collect::<rusqlite::Result<Vec<_>>>()?
+                .into_iter()
+                .map(|run| with_state(connection, run))
+                .collect()
+        })
+    }
+
     /// The runs of a file that did not come to their end, newest first: those that can be resumed, and those that another
     /// process is working on ([`Notebook::hold_run`] tells them apart).
     ///

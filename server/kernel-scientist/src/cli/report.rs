@@ -1,15 +1,15 @@
 //! `report FILE > report.html`: a run as one self-contained page.
 
 mod charts;
-mod data;
+pub(crate) mod data;
 mod diffs;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 mod forest;
-mod gather;
+pub(crate) mod gather;
 mod lineage;
 pub(crate) mod moment;
-mod render;
+pub(crate) mod render;
 #[cfg(test)]
 mod tests;
 

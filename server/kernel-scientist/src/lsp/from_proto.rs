@@ -109,6 +109,11 @@ pub fn path(uri: &lsp::Uri) -> Option<PathBuf> {
     is_file.then(|| uri.to_file_path()).flatten().map(|path| path.into_owned())
 }
 
+/// As [`path`] of an address that is still text.
+pub fn path_of(uri: &str) -> Option<PathBuf> {
+    path(&uri.parse().ok()?)
+}
+
 /// A position.
 pub fn position(position: lsp::Position) -> Position {
     Position::new(position.line, position.character)

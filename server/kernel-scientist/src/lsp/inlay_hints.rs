@@ -46,22 +46,56 @@ pub fn hints(view: &View, range: &Range<usize>) -> Vec<Hint> {
     hints
 }
 
+/// What is last known of a kernel's time, in words.
+pub struct KnownFigure {
+    /// As the kernel's hint says it.
+    pub label: String,
+    /// It is that of the code as it is.
+    pub is_current: bool,
+    /// It is a forecast, not a measurement.
+    pub is_forecast: bool,
+}
+
+/// The best that is known of a kernel; `None` where nothing is.
+pub fn known_figure(view: &View, kernel: &KernelFacts) -> Option<KnownFigure> {
+    let known = KnownTime::of(view, kernel)?;
+    let is_forecast = match &known.source {
+        Source::Rows(rows) => rows.iter().any(|row| !row.is_measured()),
+        Source::Account(_) => true,
+    };
+    let label = label(view, &known);
+    let label = if known.is_current { label } else { stale(&label) };
+    Some(KnownFigure { label, is_current: known.is_current, is_forecast })
+}
+
+fn label(view: &View, known: &KnownTime) -> String {
+    match &known.source {
+        Source::Rows(rows) => of_rows(rows, known.history),
+        Source::Account(account) => of_account(view, account, known.history),
+    }
+}
+
+fn stale(label: &str) -> String {
+    format!("stale: {label}")
+}
+
 fn figure(view: &View, kernel: &KernelFacts) -> Option<Hint> {
     let at = view.now(kernel.signature_end)?;
     // While the text is being read, its kernel may be another than the one that was timed: nobody can know yet.
     let known = KnownTime::of(view, kernel)?;
-    let (label, tooltip) = match &known.source {
-        Source::Rows(rows) => (of_rows(rows, known.history), markdown::times(rows)),
-        Source::Account(account) => (of_account(view, account, known.history), markdown::forecast(view, account)),
+    let label = label(view, &known);
+    let tooltip = match &known.source {
+        Source::Rows(rows) => markdown::times(rows),
+        Source::Account(account) => markdown::forecast(view, account),
     };
     if known.is_current {
         return Some(Hint { at, label, tooltip });
     }
-    let stale = match &view.no_forecast {
+    let why = match &view.no_forecast {
         Some(why) => format!("The kernel was changed since. No forecast of it as it is now: {why}\n\n"),
         None => "The kernel was changed since; **Time** takes its time as it is now.\n\n".to_owned(),
     };
-    Some(Hint { at, label: format!("stale: {label}"), tooltip: format!("{stale}{tooltip}") })
+    Some(Hint { at, label: stale(&label), tooltip: format!("{why}{tooltip}") })
 }
 
 /// `412 us ±0.4% · 1.82x vs original · cpu emulation`, `forecast 412 us on MI300X · 1.82x vs original`; the first of the rows is shown.

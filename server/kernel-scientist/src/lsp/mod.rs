@@ -45,6 +45,7 @@ mod protocol;
 mod server;
 mod session;
 mod settings;
+mod status;
 mod stdio;
 mod suggestions;
 #[cfg(test)]
@@ -52,6 +53,7 @@ mod tests;
 mod to_proto;
 mod view;
 mod work;
+mod workspace_kernels;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -3,18 +3,27 @@
 
 use std::path::PathBuf;
 
-use lab::forecast::Basis;
+use lab::forecast::{Basis, Odds};
 use lab::{SpeedRatio, Verdict};
+use notebook::{Calibration, ExperimentKind};
 use schemars::JsonSchema;
-use scientist::evolution::event::{Event, ShapeTime};
+use scientist::evolution::event::{Event, ShapeSpeed};
 use scientist::stages::GainRange;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::cli::report::data::Standing;
+
 /// Request of the client: a run and its population.
 pub const POPULATION: &str = "kernelScientist/population";
-/// Request of the client: the runs of a file.
+/// Request of the client: the runs of a file, or of all files.
 pub const RUNS: &str = "kernelScientist/runs";
+/// Request of the client: the text of a version, or of a draft that made none.
+pub const VERSION: &str = "kernelScientist/version";
+/// Request of the client: the kernels of files, with the last figure of each.
+pub const KERNELS: &str = "kernelScientist/kernels";
+/// Request of the client: the device and the provider that a file is worked on with.
+pub const STATUS: &str = "kernelScientist/status";
 /// Notification of the server: something happened in a run.
 pub const RUN_EVENT: &str = "kernelScientist/runEvent";
 /// Request of the server: an answer of one of the editor's models. It is given up by `$/cancelRequest`.
@@ -44,8 +53,9 @@ pub struct PopulationParams {
 /// Parameters of `kernelScientist/runs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunsParams {
-    /// The document.
-    pub uri: String,
+    /// The document; without it the newest runs of all files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
 }
 
 /// How a run stands.
@@ -81,23 +91,6 @@ impl From<&notebook::RunState> for RunState {
 pub struct Run {
     /// Its number in the notebook.
     pub run: i64,
-    /// The kernel that it is about; absent for all of the file.
-    pub kernel: Option<String>,
-    /// The device.
-    pub device: String,
-    /// Who thought hypotheses up; `catalog` is rule-based.
-    pub provider: String,
-    /// How it stands.
-    pub state: RunState,
-    /// When it began: milliseconds since 1970, UTC.
-    pub at_ms: i64,
-}
-
-/// A run and its population; the answer of `kernelScientist/population`, which is `null` for a file without runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Population {
-    /// The run's number in the notebook.
-    pub run: i64,
     /// The file.
     pub file: PathBuf,
     /// The kernel that it is about; absent for all of the file.
@@ -108,14 +101,80 @@ pub struct Population {
     pub provider: String,
     /// How it stands.
     pub state: RunState,
+    /// What it waits for or what ended it, where that was recorded.
+    pub why: Option<String>,
+    /// Somebody is at work on it, in this server or in another program.
+    pub is_held: bool,
+    /// What came of it, such as `1.82x [1.80, 1.85]`; absent before its end.
+    pub result: Option<String>,
+    /// Whether there is a winner that held against the original.
+    pub is_confirmed: bool,
+    /// When it began: milliseconds since 1970, UTC.
+    pub at_ms: i64,
     /// Seconds at work.
     pub spent_s: f64,
     /// Dollars.
     pub spent_usd: f64,
+}
+
+/// A run and its population; the answer of `kernelScientist/population`, which is `null` for a file without runs. Its words are
+/// those of `kernel-scientist report`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Population {
+    /// The run's number in the notebook.
+    pub run: i64,
+    /// The file.
+    pub file: PathBuf,
+    /// The kernel that it is about; absent for all of the file.
+    pub kernel: Option<String>,
+    /// The device.
+    pub device: String,
+    /// The device as it is shown: `MI300X`, `cpu emulation`.
+    pub device_title: String,
+    /// What the device's times mean; empty while there are none.
+    pub device_note: String,
+    /// Who thought hypotheses up; `catalog` is rule-based.
+    pub provider: String,
+    /// How it stands.
+    pub state: RunState,
+    /// The same in words, with what it waits for or what ended it.
+    pub state_words: String,
+    /// Somebody is at work on it, in this server or in another program.
+    pub is_held: bool,
+    /// When it began: milliseconds since 1970, UTC.
+    pub at_ms: i64,
+    /// Seconds at work.
+    pub spent_s: f64,
+    /// Dollars.
+    pub spent_usd: f64,
+    /// Tokens to and from a provider.
+    pub spent_tokens: u64,
+    /// What all times and speeds rest on where they are forecasts; absent where they were measured, or there are none yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Basis>,
+    /// What it came to: a number such as `1.42×`, or that there is none.
+    pub headline: String,
+    /// What that says and what it is worth, in sentences.
+    pub sentence: String,
+    /// The version that held against the original in a fresh process; absent while there is none.
+    pub winner: Option<Winner>,
     /// The versions, in order of their numbers; 0 is the original.
     pub members: Vec<Member>,
-    /// Experiments that made no member, in order.
-    pub dead_ends: Vec<DeadEnd>,
+    /// All experiments, in the order in which they were made.
+    pub experiments: Vec<Experiment>,
+    /// How well predictions agree with what was measured or forecast.
+    pub calibration: Calibration,
+}
+
+/// A version that held against the original.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Winner {
+    /// Its number; absent where the text is that of no version.
+    pub number: Option<u32>,
+    /// Its speed against the original.
+    pub speed: SpeedRatio,
+    /// Each shape, the held-out ones too.
+    pub shapes: Vec<ShapeSpeed>,
 }
 
 /// One version.
@@ -129,12 +188,18 @@ pub struct Member {
     pub reference: Option<u32>,
     /// The generation that it was made in; 0 for the original.
     pub generation: u32,
+    /// What was changed, in one line.
+    pub title: String,
     /// What was tried and what came of it.
     pub summary: String,
     /// Keys of the hypotheses from the original to here, oldest first.
     pub steps: Vec<String>,
     /// The hypothesis behind the last step, in one line.
     pub hypothesis: Option<String>,
+    /// How it stands against its parent.
+    pub standing: Standing,
+    /// The same in words, such as `faster` or `does not compile`.
+    pub outcome: String,
     /// Speed against its parent.
     pub speed: Option<SpeedRatio>,
     /// What that says.
@@ -144,21 +209,170 @@ pub struct Member {
     pub forecast: Option<Basis>,
     /// Expected gain in percent of speed.
     pub predicted: Option<GainRange>,
-    /// The median of each shape that stages may see.
-    pub times: Vec<ShapeTime>,
+    /// The time at each shape that stages may see.
+    pub times: Vec<VersionTime>,
 }
 
-/// An experiment that made no version.
+/// A time of a version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DeadEnd {
-    /// The version that it began with.
-    pub base: u32,
-    /// The generation.
+pub struct VersionTime {
+    /// The problem size.
+    pub shape: String,
+    /// The median; the time itself of a forecast.
+    pub median_ns: f64,
+    /// Lower end of its 95% interval; of a forecast, of what nine of ten validated times lay within.
+    pub low_ns: f64,
+    /// Upper end.
+    pub high_ns: f64,
+}
+
+/// One experiment: a hypothesis and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// Its number in the notebook.
+    pub id: i64,
+    /// The generation, from 1; 0 outside of generations.
     pub generation: u32,
-    /// The hypothesis, in one line.
-    pub hypothesis: String,
-    /// Why it came to nothing.
+    /// What it was made for.
+    pub kind: ExperimentKind,
+    /// The version that it was compared with.
+    pub base: u32,
+    /// The version that it made, if any.
+    pub candidate: Option<u32>,
+    /// The hypothesis' key.
+    pub key: String,
+    /// The hypothesis in one line.
+    pub title: String,
+    /// Why it should help.
     pub reason: String,
+    /// Where that is documented.
+    pub source: String,
+    /// Expected gain in percent of speed.
+    pub predicted: Option<GainRange>,
+    /// How unusual the idea is, 0 to 100.
+    pub innovation: Option<u64>,
+    /// How it stands.
+    pub standing: Standing,
+    /// The same in words, such as `faster` or `does not compile`.
+    pub outcome: String,
+    /// Speed against its base; against the original for the kinds `direct` and `confirmation`.
+    pub speed: Option<SpeedRatio>,
+    /// The speed is a forecast.
+    pub is_forecast: bool,
+    /// How often forecasts this far apart were in the right order; of forecasts alone.
+    pub odds: Option<Odds>,
+    /// What went wrong, one line an entry.
+    pub errors: Vec<String>,
+    /// The writer's report.
+    pub report: String,
+    /// Whether the prediction is held against it: not so for searches and confirmations.
+    pub judges_prediction: bool,
+    /// Whether it is a further draft of the plan before it.
+    pub repeats: bool,
+    /// Whether there is a text, which `kernelScientist/version` gives.
+    pub has_text: bool,
+    /// Seconds that building, checking and timing it took.
+    pub took_s: f64,
+    /// Dollars for writing and mending it, of a plan with several drafts with the first.
+    pub usd: f64,
+    /// Tokens for the same.
+    pub tokens: u64,
+}
+
+/// Parameters of `kernelScientist/version`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VersionParams {
+    /// Number of the run.
+    pub run: i64,
+    /// Which of its texts.
+    pub of: VersionOf,
+}
+
+/// A text of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VersionOf {
+    /// That of a version, by its number.
+    Candidate(u32),
+    /// The draft of an experiment, by its number in the notebook.
+    Experiment(i64),
+}
+
+/// The answer of `kernelScientist/version`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Version {
+    /// The user's file.
+    pub file: PathBuf,
+    /// The whole text.
+    pub text: String,
+}
+
+/// Parameters of `kernelScientist/kernels`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelsParams {
+    /// The files; they need not be open.
+    pub uris: Vec<String>,
+}
+
+/// The kernels of a file: an element of the answer of `kernelScientist/kernels`, in the order of the question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileKernels {
+    /// The file.
+    pub uri: String,
+    /// Its kernels, in order.
+    pub kernels: Vec<KernelFigure>,
+    /// A benchmark file lies beside it.
+    pub has_benchmark: bool,
+    /// Why it could not be read, if it could not.
+    pub problem: Option<String>,
+}
+
+/// A kernel and what is last known of its time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelFigure {
+    /// Its name, as written.
+    pub name: String,
+    /// The line that its name is on, from 0.
+    pub line: u32,
+    /// What its inlay hint says, such as `412 us ±0.4% · 1.82x vs original · MI300X`; absent where nothing is known.
+    pub figure: Option<String>,
+    /// The figure is that of the code as it is.
+    pub is_current: bool,
+    /// The figure is a forecast, not a measurement.
+    pub is_forecast: bool,
+}
+
+/// Parameters of `kernelScientist/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StatusParams {
+    /// The file, whose folder may have settings of its own.
+    pub uri: String,
+}
+
+/// What a file is worked on with: the answer of `kernelScientist/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Status {
+    /// The device, as a user names it.
+    pub device: String,
+    /// The device as it is shown: `MI300X`, `cpu emulation`.
+    pub device_title: String,
+    /// Times on it are forecasts, not measurements.
+    pub is_forecast: bool,
+    /// Who thinks hypotheses up; `catalog` is rule-based.
+    pub provider: String,
+    /// All devices that can be chosen.
+    pub devices: Vec<DeviceChoice>,
+    /// What is wrong with the settings, if something is.
+    pub problem: Option<String>,
+}
+
+/// A device that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceChoice {
+    /// Its name, for the setting `kernelScientist.device`.
+    pub name: String,
+    /// What its times are.
+    pub detail: String,
 }
 
 /// Parameters of `kernelScientist/runEvent`.
@@ -275,6 +489,9 @@ pub struct Everything {
     abilities: ClientAbilities,
     population: (PopulationParams, Population),
     runs: (RunsParams, Run),
+    version: (VersionParams, Version),
+    kernels: (KernelsParams, FileKernels),
+    status: (StatusParams, Status),
     run_event: RunEvent,
     model: (ModelParams, ModelAnswer, ModelFailure),
     model_part: ModelPart,

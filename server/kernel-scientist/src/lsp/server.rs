@@ -9,11 +9,16 @@ use tower_lsp::{Client, LanguageServer, LspService};
 use super::documents::Role;
 use super::outbox::Outbox;
 use super::progress::job_of;
-use super::protocol::{ModelPart, Population, PopulationParams, Run, RunsParams};
+use super::protocol::{
+    FileKernels, KernelsParams, ModelPart, Population, PopulationParams, Run, RunsParams, Status, StatusParams,
+    Version, VersionParams,
+};
 use super::session::{Session, World};
 use super::to_proto::Scale;
 use super::view::View;
-use super::{code_actions, code_lens, from_proto, hover, inlay_hints, panel, protocol, to_proto};
+use super::{
+    code_actions, code_lens, from_proto, hover, inlay_hints, panel, protocol, status, to_proto, workspace_kernels,
+};
 
 /// The server that tower-lsp calls.
 ///
@@ -31,6 +36,9 @@ pub fn service(world: World) -> (LspService<Server>, tower_lsp::ClientSocket, Ar
         .custom_method("window/workDoneProgress/cancel", Server::cancel_progress)
         .custom_method(protocol::POPULATION, Server::population)
         .custom_method(protocol::RUNS, Server::runs)
+        .custom_method(protocol::VERSION, Server::version)
+        .custom_method(protocol::KERNELS, Server::kernels)
+        .custom_method(protocol::STATUS, Server::status)
         .custom_method(protocol::MODEL_PART, Server::model_part);
     #[cfg(test)]
     let service = service.custom_method("test/panic", Server::panic_with_the_state);
@@ -63,6 +71,18 @@ impl Server {
 
     async fn runs(&self, params: RunsParams) -> Result<Vec<Run>> {
         panel::runs(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn version(&self, params: VersionParams) -> Result<Version> {
+        panel::version(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn kernels(&self, params: KernelsParams) -> Result<Vec<FileKernels>> {
+        workspace_kernels::kernels(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn status(&self, params: StatusParams) -> Result<Status> {
+        status::status(&self.session, params).await.map_err(Error::invalid_params)
     }
 
     async fn model_part(&self, part: ModelPart) {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use lab::forecast::Basis;
 use lab::{Figure, ShapeComparison, SpeedRatio, Verdict};
 use notebook::Calibration;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::versus::Versus;
 
 /// How a candidate or an experiment stands; decides its colour, and is always written out too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// The source that the run started from.

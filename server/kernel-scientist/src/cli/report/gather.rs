@@ -7,7 +7,7 @@ use hip_syntax::Syntax;
 use lab::{Comparison, Failure};
 use notebook::{
     Calibration, Candidate, Experiment, ExperimentKind, ExperimentOutcome, Notebook, NotebookError, Run, RunState,
-    StoredComparison,
+    Spent, StoredComparison, StoredFinding,
 };
 use serde_json::Value;
 
@@ -23,31 +23,56 @@ const MOST_DIAGNOSTICS: usize = 5;
 
 /// Everything that the notebook holds of a run.
 pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookError> {
-    let population = notebook.population(run.id)?;
-    let experiments = notebook.experiments(run.id)?;
-    let findings = notebook.findings(run.id)?;
-    let spent = notebook.spent(run.id)?;
-    let teaches = |experiment: &Experiment| findings.iter().any(|finding| finding.experiment == experiment.id);
-    let mut facts: Vec<ExperimentFacts> =
-        experiments.iter().map(|experiment| experiment_facts(experiment, &population, teaches(experiment))).collect();
-    shorten(&mut facts, &run.file);
-    let predictions = findings.iter().map(|finding| (finding.min_percent, finding.max_percent, finding.gain_percent()));
-    let forecast = experiments.iter().rev().find_map(comparison).and_then(|last| last.forecast.clone());
-    Ok(ReportData {
-        forecast,
-        versus: versus(notebook, run)?,
-        path: run.file.display().to_string(),
-        name: run.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-        run: run_facts(run, &experiments, spent.wall, spent.usd),
-        outcome: outcome(run, &experiments, &population),
-        candidates: population.iter().map(|candidate| candidate_facts(candidate, &experiments)).collect(),
-        calibration: Calibration::of(predictions),
-        experiments: facts,
-        findings: findings
-            .into_iter()
-            .map(|finding| FindingFacts { about: finding.about, text: finding.text })
-            .collect(),
-    })
+    Ok(ReportData { versus: versus(notebook, run)?, ..Rows::read(notebook, run)?.report(run) })
+}
+
+/// The notebook's rows of a run.
+pub struct Rows {
+    /// The versions.
+    pub population: Vec<Candidate>,
+    /// The experiments.
+    pub experiments: Vec<Experiment>,
+    /// What they taught.
+    pub findings: Vec<StoredFinding>,
+    /// What the run has used up.
+    pub spent: Spent,
+}
+
+impl Rows {
+    /// Reads them.
+    pub fn read(notebook: &Notebook, run: &Run) -> Result<Self, NotebookError> {
+        Ok(Self {
+            population: notebook.population(run.id)?,
+            experiments: notebook.experiments(run.id)?,
+            findings: notebook.findings(run.id)?,
+            spent: notebook.spent(run.id)?,
+        })
+    }
+
+    /// What a report says of them, but for times that were forecast and measured: those are the file's, not the run's.
+    pub fn report(&self, run: &Run) -> ReportData {
+        let Self { population, experiments, findings, spent } = self;
+        let teaches = |experiment: &Experiment| findings.iter().any(|finding| finding.experiment == experiment.id);
+        let facts = experiments.iter().map(|experiment| experiment_facts(experiment, population, teaches(experiment)));
+        let mut facts: Vec<ExperimentFacts> = facts.collect();
+        shorten(&mut facts, &run.file);
+        let predictions =
+            findings.iter().map(|finding| (finding.min_percent, finding.max_percent, finding.gain_percent()));
+        let finding =
+            |finding: &StoredFinding| FindingFacts { about: finding.about.clone(), text: finding.text.clone() };
+        ReportData {
+            forecast: experiments.iter().rev().find_map(comparison).and_then(|last| last.forecast.clone()),
+            versus: Vec::new(),
+            path: run.file.display().to_string(),
+            name: run.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            run: run_facts(run, experiments, spent.wall, spent.usd),
+            outcome: outcome(run, experiments, population),
+            candidates: population.iter().map(|candidate| candidate_facts(candidate, experiments)).collect(),
+            calibration: Calibration::of(predictions),
+            experiments: facts,
+            findings: findings.iter().map(finding).collect(),
+        }
+    }
 }
 
 /// Every kernel of the original that was both forecast and measured.

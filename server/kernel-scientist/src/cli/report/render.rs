@@ -169,7 +169,7 @@ fn prose(text: &str) -> Value {
 }
 
 /// The headline and the sentence below it.
-fn summary(report: &ReportData) -> (String, String) {
+pub(crate) fn summary(report: &ReportData) -> (String, String) {
     match &report.outcome {
         Outcome::Confirmed(confirmation) => {
             let speed = confirmation.speed;

@@ -128,7 +128,9 @@ async fn nonsense_is_answered_with_an_error_and_forgotten() {
         ("workspace/executeCommand", json!({ "command": "rm -rf", "arguments": [] })),
         ("workspace/executeCommand", json!({ "command": "kernelScientist.time", "arguments": [{ "uri": 7 }] })),
         ("codeAction/resolve", json!({ "title": "x", "data": { "uri": 1 } })),
-        ("kernelScientist/population", json!({ "uri": "file:///nowhere" })),
+        ("kernelScientist/population", json!({ "uri": "untitled:Untitled-1" })),
+        ("kernelScientist/status", json!({ "uri": "untitled:Untitled-1" })),
+        ("kernelScientist/version", json!({ "run": 1, "of": { "candidate": 0 } })),
     ] {
         let answer = editor.answer(method, params.clone()).await;
         assert!(answer["error"]["message"].is_string(), "{method} {params}: {answer}");

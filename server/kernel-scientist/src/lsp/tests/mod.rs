@@ -10,5 +10,6 @@ mod guards;
 mod jobs;
 mod marks;
 mod models;
+mod panel;
 mod protocol;
 mod typescript;

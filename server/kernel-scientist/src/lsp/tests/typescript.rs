@@ -39,6 +39,9 @@ fn module() -> String {
     for (name, method) in [
         ("population", protocol::POPULATION),
         ("runs", protocol::RUNS),
+        ("version", protocol::VERSION),
+        ("kernels", protocol::KERNELS),
+        ("status", protocol::STATUS),
         ("runEvent", protocol::RUN_EVENT),
         ("model", protocol::MODEL),
         ("modelPart", protocol::MODEL_PART),
