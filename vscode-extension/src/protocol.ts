@@ -84,6 +84,11 @@ export type ChoiceRule = "most_innovative" | "highest_maximum" | "highest_minimu
 export interface ClientAbilities {
   /** It answers `kernelScientist/model`. */
   editorModels: boolean;
+  /**
+   * Its user trusts the workspace, as is taken for granted where nothing is said. Of one that is not trusted texts are read and
+   * shown, and nothing is built, run or sent.
+   */
+  trusted: boolean;
 }
 
 /** A device that can be chosen. */
@@ -792,6 +797,15 @@ export interface Tried {
    * draft failed or says the same as another.
    */
   speed?: SpeedRatio | null;
+}
+
+/**
+ * The `settings` of a `workspace/didChangeConfiguration` that says whether the user trusts the workspace now. It stands beside
+ * the section of settings, not in it: a workspace has settings of its own, and must not trust itself.
+ */
+export interface Trust {
+  /** The user trusts the workspace. */
+  trusted: boolean;
 }
 
 /** The outcome of comparing a candidate with its baseline. */

@@ -24,6 +24,21 @@ fn it_serves_an_editor_and_ends_when_told() {
     assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
+#[test]
+fn the_ends_that_it_was_given_block_as_before() {
+    let run = Run::in_folder();
+    let mut server = Server::start(&run);
+    for end in [0, 1] {
+        let about = std::fs::read_to_string(format!("/proc/{}/fdinfo/{end}", server.child.id())).unwrap();
+        let flags = about.lines().find_map(|line| line.strip_prefix("flags:")).unwrap().trim();
+        let flags = i32::from_str_radix(flags, 8).unwrap();
+        assert_eq!(flags & libc::O_NONBLOCK, 0, "{about}");
+    }
+    server.request("shutdown", Value::Null);
+    server.notify("exit", Value::Null);
+    assert_eq!(server.end().0, Some(0));
+}
+
 /// Whatever ends it during a run, it and every child are gone within a second.
 fn ends_in_time(how: impl FnOnce(&mut Server)) -> Option<i32> {
     let run = Run::in_folder();

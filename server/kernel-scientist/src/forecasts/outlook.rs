@@ -12,6 +12,7 @@ use scientist::stages::{Draft, Hypothesis, Setting};
 use serde::Serialize;
 
 use super::cured::{self, Cured};
+use super::may_pass;
 
 /// Drafts of one search that are forecast: the most promising come first.
 const DRAFTS: usize = 3;
@@ -76,7 +77,7 @@ impl Outlook {
     }
 }
 
-/// The outlook of each hypothesis; `None` where time was up.
+/// The outlook of each hypothesis; `None` where time was up, or the machine failed.
 ///
 /// # Errors
 /// When the file as it is has no forecast, or somebody asked to stop.
@@ -101,7 +102,7 @@ pub fn of_all(
     let work = || {
         while started.elapsed() < PATIENCE && !cancel.is_cancelled() {
             let Some((number, draft)) = drafts.get(next.fetch_add(1, Ordering::SeqCst)) else { return };
-            let outlook = look(bench, &base, draft, cancel);
+            let Some(outlook) = look(bench, &base, draft, cancel) else { continue };
             let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             keep_better(&mut found[*number], outlook);
         }
@@ -117,13 +118,18 @@ pub fn of_all(
     Ok(found)
 }
 
-fn look(bench: &Workbench, base: &Build, draft: &Draft, cancel: &Cancel) -> Outlook {
+/// `None` where that cannot be known now: that the machine failed says nothing of the draft.
+fn look(bench: &Workbench, base: &Build, draft: &Draft, cancel: &Cancel) -> Option<Outlook> {
     let sampling = Sampling { seed: 0, budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::Shown };
     let source = bench.original().with_text(draft.text.as_str());
     let compared = bench.build(&source, cancel).and_then(|build| bench.compare(base, &build, &sampling, cancel));
     match compared {
-        Ok(comparison) => Outlook::of(draft, comparison),
-        Err(error) => Outlook::failed(error.to_string()),
+        Ok(comparison) => Some(Outlook::of(draft, comparison)),
+        Err(error) if may_pass(&error) => {
+            tracing::info!("no forecast of a draft: {error}");
+            None
+        }
+        Err(error) => Some(Outlook::failed(error.to_string())),
     }
 }
 

@@ -227,8 +227,11 @@ impl Session {
 
     /// Offers to go on with runs of a file that were cut off: their process was killed, or the machine went down.
     pub(super) fn offer_unfinished(self: &Arc<Self>, uri: &str, path: PathBuf) {
-        if !self.state().offering.insert(path.clone()) {
-            return;
+        {
+            let mut state = self.state();
+            if !state.is_trusted() || !state.offering.insert(path.clone()) {
+                return;
+            }
         }
         let (session, uri) = (Arc::clone(self), uri.to_owned());
         self.outbox.runtime().spawn(async move {

@@ -8,7 +8,7 @@ use lab::benchmark::Benchmark;
 use serde_json::Value;
 
 use super::documents::Role;
-use super::from_proto::Abilities;
+use super::from_proto::{self, Abilities};
 use super::outbox::{Refreshed, Tone};
 use super::session::Session;
 use super::settings::{SECTION, Settings};
@@ -42,6 +42,9 @@ impl Session {
 
     /// The client's settings changed. Some clients send them, others want to be asked.
     pub fn settings_changed(self: &Arc<Self>, sent: &Value) {
+        if let Some(is_trusted) = from_proto::trust(sent) {
+            self.trust(is_trusted);
+        }
         match sent.get(SECTION) {
             Some(section) if !section.is_null() => self.take_settings(section),
             _ => self.ask_settings(),

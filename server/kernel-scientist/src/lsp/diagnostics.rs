@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hip_syntax::{Lines, Syntax};
+use hip_syntax::{Lines, Splice, Syntax};
 use lab::benchmark::Benchmark;
 use lab::sanitize::{Fault, Place};
 use lab::{Failure, LabError};
@@ -38,6 +38,19 @@ pub struct Finding {
     pub message: String,
     /// Other places that have to do with it.
     pub related: Vec<Related>,
+}
+
+impl Finding {
+    /// The text was edited.
+    pub fn carry(&mut self, splice: &Splice) {
+        let carry = |range: &mut Range<usize>| *range = splice.clamp(range.start)..splice.clamp(range.end);
+        carry(&mut self.range);
+        for related in &mut self.related {
+            if let RelatedPlace::Here(range) = &mut related.place {
+                carry(range);
+            }
+        }
+    }
 }
 
 /// A place that has to do with a finding.
@@ -234,8 +247,10 @@ fn byte_column(text: &str, line: u32, column: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use hip_syntax::{Change, Position, PositionEncoding, Text};
     use lab::verdict::{Diagnostic, Note};
+
+    use super::*;
 
     #[test]
     fn compiler_messages_follow_their_line() {
@@ -260,6 +275,20 @@ mod tests {
         let tried = of_failure(&failure, &Places::new(path, built, now), 3..6, Some("unroll"));
         assert_eq!(tried[0].severity, Severity::Information);
         assert_eq!(tried[0].message, "hypothesis \"unroll\": unknown");
+    }
+
+    #[test]
+    fn findings_stay_at_what_they_are_about() {
+        let mut text = Text::new("int a;\nint b = oops;\n");
+        let related = Related { place: RelatedPlace::Here(4..5), message: "declared here".into() };
+        let (range, message, related) = (15..19, "unknown".to_owned(), vec![related]);
+        let mut finding = Finding { range, severity: Severity::Error, code: BUILD, message, related };
+        let at = Position::new(0, 0);
+        let change = Change { range: Some(at..at), text: "// new\n".into() };
+        finding.carry(&text.change(&change, PositionEncoding::Utf8));
+        let now = text.to_string();
+        let RelatedPlace::Here(declared) = &finding.related[0].place else { panic!("{finding:?}") };
+        assert_eq!((&now[finding.range.clone()], &now[declared.clone()]), ("oops", "a"));
     }
 
     #[test]

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hip_syntax::{Syntax, Text};
-use lab::Source;
 use lab::benchmark::{self, Benchmark};
+use lab::{Cancel, Source};
 use notebook::RunId;
 use serde_json::{Value, json};
 
 use super::commands::{Command, Target};
 use super::edits::TextEdit;
 use super::guards::in_words;
+use super::jobs::Job;
 use super::models::{ModelError, ModelQuestion};
 use super::outbox::Tone;
 use super::protocol::{ModelMessage, ModelRole};
@@ -58,8 +59,12 @@ impl Session {
 
     /// Asks one of the editor's models for a word. The editor asks its user for consent at that.
     fn try_model(self: &Arc<Self>, model: Option<String>) -> Result<(), String> {
-        if !self.state().abilities.has_models {
-            return Err(ModelError::Unsupported.to_string());
+        {
+            let state = self.state();
+            if !state.abilities.has_models {
+                return Err(ModelError::Unsupported.to_string());
+            }
+            state.require_trust("The editor's model")?;
         }
         let text = "Answer with the single word: ready".to_owned();
         let question = ModelQuestion {
@@ -89,59 +94,67 @@ impl Session {
     /// Takes on a job, on a thread of its own.
     fn start(self: &Arc<Self>, target: Target, work: Work) -> Result<Value, String> {
         let name = work.name();
-        let document =
-            self.state().documents.get(&target.uri).map(|document| (document.path.clone(), document.text.clone()));
-        let (path, text) =
-            document.ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
-        let text: Arc<str> = text.to_string().into();
-        let source = Source::new(path.clone(), Arc::clone(&text));
-        let kernel = target.kernel.as_ref();
-        // Read from this very text, which may be newer than what was last read in the background.
-        let fingerprint = kernel.and_then(|name| {
-            let syntax = Syntax::without_tree(Arc::clone(&text));
-            syntax.kernel(name).map(|kernel| kernel.fingerprint.to_string())
-        });
-        if let (Some(kernel), None) = (kernel, &fingerprint) {
-            return Err(format!("{name}: there is no kernel {kernel} in the document as it is now"));
-        }
-        let title = match kernel {
+        let (job, assignment) = self.assigned(target, work)?;
+        let uri = job.target.uri.clone();
+        let title = match &assignment.kernel {
             Some(kernel) => format!("{name} {kernel}"),
-            None => format!("{name} {}", path.display()),
+            None => format!("{name} {}", assignment.source.path.display()),
         };
-        let kernel = target.kernel.clone();
-        let (id, assignment) = {
+        let id = {
             let mut state = self.state();
             if state.is_over {
                 return Err(format!("{name}: the server is shutting down"));
             }
-            let begun = state.jobs.begin(target, work.clone(), text, fingerprint);
-            let (id, cancel) = begun.map_err(|other| format!("{name}: already under way there: {other}"))?;
-            if state.is_measuring() {
+            state.require_trust(name)?;
+            let begun = state.jobs.begin(job);
+            let id = begun.map_err(|other| format!("{name}: already under way there: {other}"))?;
+            if state.jobs.is_measuring() {
                 // Two programs that run at once time each other.
                 state.forecasting.stop_all();
             }
-            let assignment = Assignment {
-                source,
-                kernel,
-                work,
-                settings: Arc::clone(&state.settings),
-                config: self.world.config.clone(),
-                cache: self.world.cache.clone(),
-                notebook: self.world.notebook.clone(),
-                shelf: Arc::clone(&self.shelf),
-                models: self.models.clone(),
-                cancel,
-            };
-            (id, assignment)
+            id
         };
         if self.state().abilities.shows_progress {
             let progress = self.outbox.progress(id, title);
             self.state().jobs.show(id, progress);
         }
-        let uri = self.state().jobs.get(id).map(|job| job.target.uri.clone()).unwrap_or_default();
         self.refresh_where_changed(&uri);
         self.spawn(id, assignment)?;
         Ok(json!({ "job": id }))
+    }
+
+    /// A job on the document as it is now, with all that it needs.
+    fn assigned(&self, target: Target, work: Work) -> Result<(Job, Assignment), String> {
+        let name = work.name();
+        let (document, settings) = {
+            let state = self.state();
+            let document = state.documents.get(&target.uri);
+            (document.map(|document| (document.path.clone(), document.text.clone())), Arc::clone(&state.settings))
+        };
+        let (path, text) =
+            document.ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
+        let text: Arc<str> = text.to_string().into();
+        // Read from this very text, which may be newer than what was last read in the background.
+        let fingerprint = target.kernel.as_ref().and_then(|name| {
+            let syntax = Syntax::without_tree(Arc::clone(&text));
+            syntax.kernel(name).map(|kernel| kernel.fingerprint.to_string())
+        });
+        if let (Some(kernel), None) = (&target.kernel, &fingerprint) {
+            return Err(format!("{name}: there is no kernel {kernel} in the document as it is now"));
+        }
+        let assignment = Assignment {
+            source: Source::new(path, text),
+            kernel: target.kernel.clone(),
+            work,
+            settings,
+            config: self.world.config.clone(),
+            cache: self.world.cache.clone(),
+            notebook: self.world.notebook.clone(),
+            shelf: Arc::clone(&self.shelf),
+            models: self.models.clone(),
+            cancel: Cancel::new(),
+        };
+        Ok((Job::new(target, &assignment, fingerprint), assignment))
     }
 
     fn spawn(self: &Arc<Self>, id: u64, assignment: Assignment) -> Result<(), String> {

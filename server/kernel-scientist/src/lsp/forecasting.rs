@@ -12,14 +12,15 @@ use std::time::{Duration, Instant};
 
 use hip_syntax::{Splice, Syntax};
 use lab::benchmark::Benchmark;
-use lab::{Cancel, LabError, Source};
+use lab::{Cancel, Failure, LabError, Source};
 
-use super::diagnostics::{self, Finding, Severity};
 use super::documents::Role;
+use super::findings;
 use super::forecasts::{FileForecast, Shown, Wanted};
 use super::guards::in_words;
 use super::session::{Event, Session};
-use crate::devices::{self, CPU};
+use crate::devices;
+use crate::forecasts::may_pass;
 
 /// How long the user must have paused.
 const PAUSE: Duration = Duration::from_millis(800);
@@ -110,6 +111,24 @@ impl Forecasting {
         Some((self.last, cancel))
     }
 
+    /// Keeps what an attempt came to.
+    fn learn(&mut self, uri: &str, made: Made) {
+        let known = self.known.entry(uri.to_owned()).or_default();
+        known.of = Some(made.of);
+        match made.forecast {
+            Ok(forecast) => {
+                known.shown = Some(Shown::new(forecast));
+                known.failure = None;
+            }
+            Err(error) => {
+                if may_pass(&error) {
+                    known.of = None;
+                }
+                known.failure = Some(error.to_string());
+            }
+        }
+    }
+
     /// Whether it is the one that is under way; then it is so no longer.
     fn end(&mut self, uri: &str, number: u64) -> bool {
         let is_it = self.under_way.get(uri).is_some_and(|under_way| under_way.number == number);
@@ -126,8 +145,10 @@ pub struct Made {
     pub number: u64,
     /// Hash of what it was made of.
     pub of: u64,
+    /// The text that it is of.
+    pub text: Arc<str>,
     /// The forecast, or why there is none.
-    pub forecast: Result<FileForecast, String>,
+    pub forecast: Result<FileForecast, LabError>,
 }
 
 /// What an attempt is made with.
@@ -142,7 +163,7 @@ impl Session {
     pub(super) fn forecast_after_a_pause(self: &Arc<Self>, uri: &str) {
         let (number, cancel) = {
             let mut state = self.state();
-            if !state.settings.forecasts || state.is_over {
+            if !state.settings.forecasts || !state.is_trusted() || state.is_over {
                 return;
             }
             let Some(begun) = state.forecasting.begin(uri) else { return };
@@ -183,17 +204,18 @@ impl Session {
         super::memory::give_back();
         self.state().forecasting.working -= 1;
         let forecast = match made {
-            Ok(Ok(forecast)) => Ok(forecast),
             Ok(Err(LabError::Cancelled)) => return false,
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(panic) => Err(format!("a mistake in this program ended it: {}", in_words(&*panic))),
+            Ok(made) => made,
+            // The same text would end it again.
+            Err(panic) => Err(LabError::Usage(format!("a mistake in this program ended it: {}", in_words(&*panic)))),
         };
         let path = attempt.source.path.display();
         match &forecast {
             Ok(_) => tracing::debug!("{path} was forecast in {:.1} s", began.elapsed().as_secs_f64()),
             Err(why) => tracing::info!("{path} has no forecast: {why}"),
         }
-        self.apply(Event::Forecast { uri: uri.to_owned(), made: Box::new(Made { number, of: attempt.of, forecast }) });
+        let made = Made { number, of: attempt.of, text: attempt.source.text, forecast };
+        self.apply(Event::Forecast { uri: uri.to_owned(), made: Box::new(made) });
         true
     }
 
@@ -203,7 +225,7 @@ impl Session {
             let state = self.state();
             let document = state.documents.get(uri).filter(|document| document.is_read())?;
             let analysis = Arc::clone(document.analysis()?);
-            if analysis.kernels.is_empty() || !analysis.is_whole() || state.is_measuring() {
+            if analysis.kernels.is_empty() || !analysis.is_whole() || state.jobs.is_measuring() {
                 return None;
             }
             (Source::new(document.path.clone(), Arc::clone(&analysis.text)), analysis, Arc::clone(&state.settings))
@@ -235,40 +257,26 @@ impl Session {
     }
 
     pub(super) fn was_forecast(self: &Arc<Self>, uri: &str, made: Made) {
-        let builds = made.forecast.is_ok();
-        {
+        let text = Arc::clone(&made.text);
+        let failure = match &made.forecast {
+            Ok(_) => Some(None),
+            Err(LabError::Code(failure @ Failure::DoesNotCompile { .. })) => Some(Some(failure.clone())),
+            // It builds, and fails when it runs; or nobody knows whether it would build.
+            Err(_) => None,
+        };
+        let path = {
             let mut state = self.state();
+            let path = state.documents.get(uri).map(|document| document.path.clone());
             // An edit since, or a newer attempt, has ended this one.
-            if !state.forecasting.end(uri, made.number) || state.documents.get(uri).is_none() {
-                return;
-            }
-            let known = state.forecasting.known.entry(uri.to_owned()).or_default();
-            known.of = Some(made.of);
-            match made.forecast {
-                Ok(forecast) => {
-                    known.shown = Some(Shown::new(forecast));
-                    known.failure = None;
-                }
-                Err(why) => known.failure = Some(why),
-            }
-        }
-        if builds {
-            self.builds_again(uri);
+            let Some(path) = path.filter(|_| state.forecasting.end(uri, made.number)) else { return };
+            state.forecasting.learn(uri, made);
+            path
+        };
+        if let Some(failure) = failure {
+            let failure = failure.and_then(|failure| findings::of_the_text(&failure, &path));
+            self.was_built(uri, &text, failure.as_ref());
         }
         self.refresh_where_changed(uri);
-    }
-
-    /// The text builds: what a job said to the contrary is out of date.
-    fn builds_again(&self, uri: &str) {
-        let is_old = |finding: &Finding| finding.code == diagnostics::BUILD && finding.severity == Severity::Error;
-        let left = {
-            let state = self.state();
-            let found = state.found.get(uri).filter(|found| found.iter().any(is_old));
-            found.map(|found| found.iter().filter(|finding| !is_old(finding)).cloned().collect())
-        };
-        if let Some(left) = left {
-            self.publish(uri, left);
-        }
     }
 
     /// Finds out the device of a file, unless that is known.
@@ -305,22 +313,10 @@ fn hash(source: &Source, device: &str) -> u64 {
     hasher.finish()
 }
 
-impl super::session::State {
-    /// Whether a job takes times on this machine.
-    pub fn is_measuring(&self) -> bool {
-        let is_cpu = |uri: &str| {
-            let path = self.documents.get(uri).map(|document| &document.path);
-            let device =
-                path.and_then(|path| self.devices.get(path)).map_or(self.settings.device.as_str(), |name| name);
-            device == CPU
-        };
-        self.jobs.targets().any(is_cpu)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::CPU;
 
     #[test]
     fn a_pipe_in_the_place_of_a_benchmark_file_holds_nothing_up() {

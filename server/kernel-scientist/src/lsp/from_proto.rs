@@ -11,7 +11,7 @@ use tower_lsp::ls_types as lsp;
 
 use super::code_actions::Untested;
 use super::commands::Command;
-use super::protocol::ClientAbilities;
+use super::protocol::{ClientAbilities, Trust};
 use super::to_proto::EditAbilities;
 use super::view::View;
 
@@ -38,6 +38,8 @@ pub struct Abilities {
     pub shows_related: bool,
     /// It offers the editor's models.
     pub has_models: bool,
+    /// Its user trusts the workspace: what is in it may be built, run and sent.
+    pub is_trusted: bool,
     /// What it can do with changes.
     pub edits: EditAbilities,
 }
@@ -71,6 +73,7 @@ pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
             .and_then(|document| document.publish_diagnostics.as_ref()?.related_information)
             .unwrap_or_default(),
         has_models: ours.editor_models,
+        is_trusted: ours.trusted,
         edits: EditAbilities {
             versions: edit.and_then(|edit| edit.document_changes).unwrap_or_default(),
             annotations: edit.is_some_and(|edit| edit.change_annotation_support.is_some()),
@@ -82,11 +85,18 @@ pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
 
 /// What `initializationOptions` say of the client, and the settings among them.
 fn options(mut options: Value) -> (ClientAbilities, Value) {
-    let ours = ClientAbilities::deserialize(&options).unwrap_or_default();
-    if let Value::Object(fields) = &mut options {
-        fields.remove("editorModels");
-    }
-    (ours, options)
+    let Value::Object(fields) = &mut options else { return (ClientAbilities::default(), options) };
+    let mut take = |name: &str| fields.remove(name).filter(|value| !value.is_null());
+    let editor_models = take("editorModels").is_some_and(|value| value == true);
+    // Whoever says something of trust that is not understood does not say that there is any.
+    let trusted = take("trusted").is_none_or(|value| value == true);
+    (ClientAbilities { editor_models, trusted }, options)
+}
+
+/// Whether the user trusts the workspace, where a change of settings says so.
+pub fn trust(settings: &Value) -> Option<bool> {
+    let is_said = settings.get("trusted").is_some_and(|value| !value.is_null());
+    is_said.then(|| Trust::deserialize(settings).is_ok_and(|trust| trust.trusted))
 }
 
 /// UTF-8 where the client offers it, for that needs no counting; UTF-16 is what every client can do.

@@ -7,7 +7,7 @@ use lab::Cancel;
 
 use super::commands::Target;
 use super::progress::Progress;
-use super::work::Work;
+use super::work::{Assignment, Work};
 
 /// A long operation.
 pub struct Job {
@@ -19,6 +19,8 @@ pub struct Job {
     pub text: Arc<str>,
     /// Fingerprint of its kernel in that text.
     pub fingerprint: Option<String>,
+    /// It takes times on this machine.
+    is_measuring: bool,
     /// What it is doing right now.
     doing: String,
     /// How far it is, where that can be said.
@@ -26,6 +28,23 @@ pub struct Job {
     cancel: Cancel,
     /// What the client shows of it; it ends when this is dropped.
     progress: Option<Progress>,
+}
+
+impl Job {
+    /// A job that has not begun; `fingerprint` is that of its kernel.
+    pub fn new(target: Target, assignment: &Assignment, fingerprint: Option<String>) -> Self {
+        Self {
+            target,
+            work: assignment.work.clone(),
+            text: Arc::clone(&assignment.source.text),
+            fingerprint,
+            is_measuring: assignment.is_measuring(),
+            doing: "waiting to begin".into(),
+            percent: None,
+            cancel: assignment.cancel.clone(),
+            progress: None,
+        }
+    }
 }
 
 /// A job as features see it.
@@ -54,26 +73,18 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Takes on a job and gives its number, and what stops it.
+    /// Takes on a job and gives its number.
     ///
     /// # Errors
     /// The state of what is already under way there.
-    pub fn begin(
-        &mut self,
-        target: Target,
-        work: Work,
-        text: Arc<str>,
-        fingerprint: Option<String>,
-    ) -> Result<(u64, Cancel), String> {
-        if let Some(other) = self.on(&target.uri).into_iter().find(|job| overlap(&job.kernel, &target.kernel)) {
+    pub fn begin(&mut self, job: Job) -> Result<u64, String> {
+        let target = &job.target;
+        if let Some(other) = self.on(&target.uri).into_iter().find(|other| overlap(&other.kernel, &target.kernel)) {
             return Err(other.state());
         }
         self.last += 1;
-        let cancel = Cancel::new();
-        let (doing, progress, percent) = ("waiting to begin".into(), None, None);
-        let job = Job { target, work, text, fingerprint, doing, percent, cancel: cancel.clone(), progress };
         self.running.insert(self.last, job);
-        Ok((self.last, cancel))
+        Ok(self.last)
     }
 
     /// Gives a job something to show its progress with.
@@ -121,9 +132,9 @@ impl Jobs {
         self.running.is_empty()
     }
 
-    /// The documents that they are on.
-    pub fn targets(&self) -> impl Iterator<Item = &str> {
-        self.running.values().map(|job| job.target.uri.as_str())
+    /// Whether one of them takes times on this machine.
+    pub fn is_measuring(&self) -> bool {
+        self.running.values().any(|job| job.is_measuring)
     }
 
     /// The jobs on a document.

@@ -1,8 +1,6 @@
 //! The log: a file, and the client's own log. Its level is a setting and can change while the server runs.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,11 +9,12 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
+use super::log_file::LogFile;
 use super::outbox::{Outbox, Tone};
 use super::settings::LogLevel;
 use crate::cli::report::moment;
 
-/// A log file that grew beyond this begins anew when the next server starts.
+/// Bytes of a log file; there are two at most.
 const LARGEST_FILE: u64 = 5 << 20;
 
 /// What goes to the log.
@@ -54,12 +53,8 @@ pub type ToClient = Arc<OnceLock<Outbox>>;
 
 /// Sends the log of this process to a file in `folder` and to the client. Without a file it goes to the client alone.
 pub fn start(folder: &Path, level: &Level, client: &ToClient) {
-    let path = folder.join("lsp.log");
-    let file = std::fs::create_dir_all(folder).and_then(|()| {
-        let is_large = path.metadata().is_ok_and(|about| about.len() > LARGEST_FILE);
-        let mut options = OpenOptions::new();
-        options.create(true).append(!is_large).write(true).truncate(is_large).open(&path)
-    });
+    let open = || LogFile::open(folder.join("lsp.log"), LARGEST_FILE);
+    let file = std::fs::create_dir_all(folder).and_then(|()| open());
     let both = Both { level: level.clone(), file: file.ok().map(Mutex::new), client: Arc::clone(client) };
     // In tests several servers share a process; the first one's log stays.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(both));
@@ -67,7 +62,7 @@ pub fn start(folder: &Path, level: &Level, client: &ToClient) {
 
 struct Both {
     level: Level,
-    file: Option<Mutex<File>>,
+    file: Option<Mutex<LogFile>>,
     client: ToClient,
 }
 
@@ -87,7 +82,7 @@ impl<S: Subscriber> Layer<S> for Both {
                 std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_millis());
             let text = format!("{} {} {level} {}\n", moment::utc(now as i64), std::process::id(), line.0);
             // A full disk must not stop the server.
-            let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(text.as_bytes());
+            let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write(&text);
         }
         if let (Some(client), false) = (self.client.get(), event.metadata().target().starts_with("tower_lsp")) {
             let tone = match level {

@@ -20,6 +20,7 @@ mod diagnostics;
 mod documents;
 mod edits;
 mod execute;
+mod findings;
 mod forecasting;
 mod forecasts;
 mod frames;
@@ -31,6 +32,7 @@ mod inlay_hints;
 mod jobs;
 mod known_time;
 mod log;
+mod log_file;
 mod markdown;
 mod memory;
 mod model_provider;
@@ -51,6 +53,7 @@ mod suggestions;
 #[cfg(test)]
 mod tests;
 mod to_proto;
+mod trust;
 mod view;
 mod work;
 mod workspace_kernels;
@@ -90,6 +93,7 @@ pub fn run(context: &Context, _: &LspArgs) -> Result<(), CliError> {
     };
     let failed = |error| CliError::Usage(format!("the server cannot start: {error}"));
     memory::keep_small();
+    let ends = stdio::AsFound::look();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let was_shut_down = runtime.block_on(async {
         let (mut terminated, mut interrupted) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -99,6 +103,7 @@ pub fn run(context: &Context, _: &LspArgs) -> Result<(), CliError> {
         // A task of the runtime's threads, so that the one that hears of a message works on it.
         tokio::spawn(serve(stdio::input(), stdio::output(), world, stop)).await.map_err(std::io::Error::other)
     });
+    ends.put_back();
     // A thread that reads standard input cannot be stopped, so the runtime is not waited for.
     std::process::exit(i32::from(!was_shut_down.map_err(failed)?));
 }

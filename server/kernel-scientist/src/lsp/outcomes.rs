@@ -1,6 +1,5 @@
 //! What becomes of a job's result: messages with choices, diagnostics, proposals, and a look at the notebook again.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use scientist::stages::Hypothesis;
 use scientist::trial;
 
 use super::commands::{Command, Target};
-use super::diagnostics::{Finding, Places, of_failure, of_faults};
+use super::diagnostics::{of_failure, of_faults};
 use super::jobs::Job;
 use super::outbox::Tone;
 use super::proposals::Proposal;
@@ -137,7 +136,7 @@ impl Session {
     }
 
     fn checked(&self, job: &Job, faults: &[Fault], failure: Option<&Failure>) {
-        let found = self.located(job, |places, kernel| {
+        let found = self.located(&job.target.uri, job.target.kernel.as_deref(), &job.text, |places, kernel| {
             let mut found = of_faults(faults, places, kernel.clone());
             if let (Some(failure), true) = (failure, faults.is_empty()) {
                 found.extend(of_failure(failure, places, kernel, None));
@@ -212,24 +211,10 @@ impl Session {
     }
 
     fn show_failure(&self, job: &Job, failure: &Failure, experiment: Option<&str>) {
-        let found = self.located(job, |places, kernel| of_failure(failure, places, kernel, experiment));
+        let (uri, kernel) = (&job.target.uri, job.target.kernel.as_deref());
+        let found =
+            self.located(uri, kernel, &job.text, |places, kernel| of_failure(failure, places, kernel, experiment));
         self.publish(&job.target.uri, found);
-    }
-
-    /// Findings at places of the text that the job worked on, in the document as it is now; `find` also gets the place
-    /// of the job's kernel.
-    fn located(&self, job: &Job, find: impl FnOnce(&Places<'_>, Range<usize>) -> Vec<Finding>) -> Vec<Finding> {
-        let (path, text, kernel) = {
-            let state = self.state();
-            let Some(document) = state.documents.get(&job.target.uri) else { return Vec::new() };
-            let view = state.view(&job.target.uri);
-            let kernel = view
-                .as_ref()
-                .zip(job.target.kernel.as_ref())
-                .and_then(|(view, name)| view.range_now(&view.kernel(name)?.name_range));
-            (document.path.clone(), document.text.to_string(), kernel.unwrap_or(0..0))
-        };
-        find(&Places::new(&path, &job.text, &text), kernel)
     }
 }
 

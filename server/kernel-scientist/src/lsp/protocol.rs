@@ -32,12 +32,28 @@ pub const MODEL: &str = "kernelScientist/model";
 pub const MODEL_PART: &str = "kernelScientist/modelPart";
 
 /// Fields of `initializationOptions` that say what a client can do; all others are settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ClientAbilities {
     /// It answers `kernelScientist/model`.
-    #[serde(default)]
     pub editor_models: bool,
+    /// Its user trusts the workspace, as is taken for granted where nothing is said. Of one that is not trusted texts are read and
+    /// shown, and nothing is built, run or sent.
+    pub trusted: bool,
+}
+
+impl Default for ClientAbilities {
+    fn default() -> Self {
+        Self { editor_models: false, trusted: true }
+    }
+}
+
+/// The `settings` of a `workspace/didChangeConfiguration` that says whether the user trusts the workspace now. It stands beside
+/// the section of settings, not in it: a workspace has settings of its own, and must not trust itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trust {
+    /// The user trusts the workspace.
+    pub trusted: bool,
 }
 
 /// Parameters of `kernelScientist/population`.
@@ -486,7 +502,7 @@ pub enum ModelFailureKind {
 #[derive(JsonSchema)]
 #[allow(dead_code)]
 pub struct Everything {
-    abilities: ClientAbilities,
+    abilities: (ClientAbilities, Trust),
     population: (PopulationParams, Population),
     runs: (RunsParams, Run),
     version: (VersionParams, Version),

@@ -169,6 +169,8 @@ impl Session {
             shows_images: false,
             shows_related: false,
             has_models: false,
+            // Nobody has said so yet.
+            is_trusted: false,
             edits: EditAbilities::default(),
         };
         let state = State {
@@ -218,6 +220,7 @@ impl Session {
             let encoding = state.abilities.encoding;
             let splices = state.documents.change(uri, version, changes, encoding);
             state.forecasting.edited(uri, &splices);
+            state.carry_findings(uri, &splices);
             if let Some(looking) = state.looking.remove(uri) {
                 looking.cancel();
             }
@@ -472,22 +475,6 @@ impl Session {
                 }
             }
         }
-    }
-
-    /// Shows diagnostics of a document, in place of those shown before.
-    pub(super) fn publish(&self, uri: &str, found: Vec<Finding>) {
-        let publication = {
-            let mut state = self.state();
-            let Some(document) = state.documents.get(uri) else { return };
-            let (version, text) = (Some(document.version), document.text.clone());
-            let before = state.found.insert(uri.to_owned(), found.clone());
-            if before.unwrap_or_default().is_empty() && found.is_empty() {
-                return;
-            }
-            let (encoding, shows_related) = (state.abilities.encoding, state.abilities.shows_related);
-            Publication { uri: uri.to_owned(), version, text, encoding, found, shows_related }
-        };
-        self.outbox.publish(publication);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hypotheses of the rule-based catalog for the kernels of open documents, looked for in the background.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,8 +17,12 @@ use crate::forecasts::outlook::Outlook;
 pub struct Suggestions {
     known: HashMap<String, Arc<[Hypothesis]>>,
     outlooks: HashMap<(String, String), Arc<Outlook>>,
-    tested: HashMap<(String, String), Tested>,
+    /// In the order in which they came. Those for kernels that are in no document any more stay: an edit may be undone.
+    tested: VecDeque<((String, String), Tested)>,
 }
+
+/// Tests that are kept; what is older can be found in the notebook.
+const MOST_TESTED: usize = 256;
 
 /// What the test of a hypothesis came to.
 #[derive(Clone, Debug)]
@@ -58,7 +62,8 @@ impl Suggestions {
 
     /// What the test of a hypothesis on a kernel came to.
     pub fn test_of(&self, fingerprint: &str, key: &str) -> Option<&Tested> {
-        self.tested.get(&(fingerprint.to_owned(), key.to_owned()))
+        let is_it = |of: &(String, String)| of.0 == fingerprint && of.1 == key;
+        self.tested.iter().find(|(of, _)| is_it(of)).map(|(_, tested)| tested)
     }
 
     /// Notes what was found for kernels.
@@ -74,7 +79,12 @@ impl Suggestions {
 
     /// Notes what a test came to.
     pub fn learn_test(&mut self, fingerprint: String, key: String, tested: Tested) {
-        self.tested.insert((fingerprint, key), tested);
+        let of = (fingerprint, key);
+        self.tested.retain(|(known, _)| *known != of);
+        self.tested.push_back((of, tested));
+        if self.tested.len() > MOST_TESTED {
+            self.tested.pop_front();
+        }
     }
 }
 
@@ -110,4 +120,29 @@ pub fn look(
     let all = catalog.suggest_until(text, None, cancel).ok()?;
     let of = |name: &str| all.iter().filter(|hypothesis| hypothesis.kernel == name).cloned().collect();
     Some(kernels.iter().map(|(name, fingerprint)| (fingerprint.clone(), of(name))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_tests_are_kept() {
+        let mut known = Suggestions::default();
+        let why = |known: &Suggestions, number: usize| match known.test_of(&number.to_string(), "pad") {
+            Some(Tested::Failed(why)) => Some(why.clone()),
+            _ => None,
+        };
+        for number in 0..=MOST_TESTED {
+            known.learn_test(number.to_string(), "pad".into(), Tested::Failed("wrong".into()));
+        }
+        assert_eq!((why(&known, 0), why(&known, 1)), (None, Some("wrong".into())));
+        known.learn_test("1".into(), "pad".into(), Tested::Failed("slow".into()));
+        known.learn_test("new".into(), "pad".into(), Tested::Failed("wrong".into()));
+        assert_eq!(
+            (why(&known, 1), why(&known, 2)),
+            (Some("slow".into()), None),
+            "found out again, so it is among the newest"
+        );
+    }
 }

@@ -215,6 +215,15 @@ impl Assignment {
         }
     }
 
+    /// Whether it takes times on this machine: whatever else runs there would be in them.
+    pub fn is_measuring(&self) -> bool {
+        let takes_times = match &self.work {
+            Work::Time | Work::Test(_) | Work::Evolve | Work::Resume(_) => true,
+            Work::Check | Work::Suggest => false,
+        };
+        takes_times && self.device().is_ok_and(|device| device == CPU)
+    }
+
     fn open(&self, source: &Source, kernel: Option<&str>, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
         let device = self.device()?;
         tell(Told::Doing("opening the device (the first time its runtime is built)".into(), None));

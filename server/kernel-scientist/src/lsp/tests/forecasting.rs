@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::editor::{Editor, capabilities};
 
@@ -39,9 +39,17 @@ async fn a_kernel_that_does_not_build_keeps_its_last_figure_beside_one_that_did_
         assert!(start.elapsed() < Duration::from_secs(60), "the hover does not say why");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    let first = &shown["diagnostics"][0];
+    assert_eq!((&first["range"]["start"]["line"], &first["severity"]), (&json!(1), &json!(1)), "{shown}");
+    assert!(first["message"].as_str().unwrap().contains("undeclared identifier 'oops'"), "{shown}");
     let labels: Vec<String> = editor.hints(&uri).await.into_iter().map(|hint| hint.2).collect();
     assert_eq!(labels[0], format!("stale: {figure}"));
     assert!(labels[1].starts_with("forecast "), "{labels:?}");
+    // Mended, in a text where it stands elsewhere.
+    editor.change(&uri, 3, json!([{ "text": format!("// mended\n{TWO}") }])).await;
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    assert_eq!(shown["diagnostics"], json!([]));
     editor.settle().await;
     editor.stop().await;
 }

@@ -245,6 +245,9 @@ async fn an_open_file_is_forecast_in_the_background_and_again_after_a_change() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(hint_with(&mut editor, &uri, &["stale: forecast "]).await.2.contains("bound by"));
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    let line = number(&padded, "= blockIdx.y * TILE + threadIdx.x;");
+    assert_eq!(shown["diagnostics"][0]["range"]["start"]["line"], line, "{shown}");
     editor.settle().await;
     editor.stop().await;
 }

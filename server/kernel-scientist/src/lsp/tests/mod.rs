@@ -12,4 +12,5 @@ mod marks;
 mod models;
 mod panel;
 mod protocol;
+mod trust;
 mod typescript;

@@ -1,0 +1,116 @@
+//! What is shown as diagnostics of each document, kept so that a part of it can be replaced, and moved along with the text.
+
+use std::ops::Range;
+
+use hip_syntax::Splice;
+use lab::Failure;
+use lab::benchmark::Benchmark;
+
+use super::diagnostics::{BUILD, Finding, Places, Severity, of_failure};
+use super::session::{Session, State};
+use super::to_proto::Publication;
+
+impl Session {
+    /// Shows diagnostics of a document, in place of those shown before.
+    pub(super) fn publish(&self, uri: &str, found: Vec<Finding>) {
+        let publication = {
+            let mut state = self.state();
+            let Some(document) = state.documents.get(uri) else { return };
+            let (version, text) = (Some(document.version), document.text.clone());
+            let before = state.found.insert(uri.to_owned(), found.clone());
+            if before.unwrap_or_default().is_empty() && found.is_empty() {
+                return;
+            }
+            let (encoding, shows_related) = (state.abilities.encoding, state.abilities.shows_related);
+            Publication { uri: uri.to_owned(), version, text, encoding, found, shows_related }
+        };
+        self.outbox.publish(publication);
+    }
+
+    /// Findings at places of a text that was built, in the document as it is now; `find` also gets the place of the kernel
+    /// that it was built for, or the top of the document.
+    pub(super) fn located(
+        &self,
+        uri: &str,
+        kernel: Option<&str>,
+        built: &str,
+        find: impl FnOnce(&Places<'_>, Range<usize>) -> Vec<Finding>,
+    ) -> Vec<Finding> {
+        let (path, text, kernel) = {
+            let state = self.state();
+            let Some(document) = state.documents.get(uri) else { return Vec::new() };
+            let view = state.view(uri);
+            let kernel =
+                view.as_ref().zip(kernel).and_then(|(view, name)| view.range_now(&view.kernel(name)?.name_range));
+            (document.path.clone(), document.text.to_string(), kernel.unwrap_or(0..0))
+        };
+        find(&Places::new(&path, built, &text), kernel)
+    }
+
+    /// The document as it was in `built` was built for the device in the background: `failure` is why it did not compile, if it
+    /// did not. That takes the place of what was said of earlier builds.
+    pub(super) fn was_built(&self, uri: &str, built: &str, failure: Option<&Failure>) {
+        let new = failure.map_or_else(Vec::new, |failure| {
+            self.located(uri, None, built, |places, top| of_failure(failure, places, top, None))
+        });
+        let before = self.state().found.get(uri).cloned().unwrap_or_default();
+        let mut now: Vec<Finding> = before.iter().filter(|finding| !is_of_the_file(finding)).cloned().collect();
+        now.extend(new);
+        if now != before {
+            self.publish(uri, now);
+        }
+    }
+}
+
+/// The compiler said it of the file, and not of an experiment with it.
+fn is_of_the_file(finding: &Finding) -> bool {
+    finding.code == BUILD && finding.severity != Severity::Information
+}
+
+/// As much of a failure as a build in the background shows: nobody asked for that one, so what is wrong with a benchmark file,
+/// or with one that was inferred, is left to those who open the file or begin a job.
+pub(super) fn of_the_text(failure: &Failure, source: &std::path::Path) -> Option<Failure> {
+    let Failure::DoesNotCompile { diagnostics } = failure else { return None };
+    let benchmark = Benchmark::path_for(source);
+    let diagnostics: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.file != benchmark).cloned().collect();
+    (!diagnostics.is_empty()).then_some(Failure::DoesNotCompile { diagnostics })
+}
+
+impl State {
+    /// A document was edited: its findings stay at what they are about.
+    pub fn carry_findings(&mut self, uri: &str, splices: &[Splice]) {
+        for finding in self.found.get_mut(uri).into_iter().flatten() {
+            splices.iter().for_each(|splice| finding.carry(splice));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use lab::verdict::Diagnostic;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_benchmark_file_is_none_of_the_texts() {
+        let of = |files: &[&str]| Failure::DoesNotCompile {
+            diagnostics: files
+                .iter()
+                .map(|file| Diagnostic {
+                    file: file.into(),
+                    line: 1,
+                    column: 1,
+                    severity: "error".into(),
+                    message: "unknown".into(),
+                    notes: Vec::new(),
+                })
+                .collect(),
+        };
+        let source = Path::new("/w/a.hip");
+        assert_eq!(of_the_text(&of(&["/w/a.bench.toml", "/w/a.hip"]), source), Some(of(&["/w/a.hip"])));
+        assert_eq!(of_the_text(&of(&["/w/a.bench.toml"]), source), None);
+        assert_eq!(of_the_text(&Failure::Wrong { detail: "17".into() }, source), None);
+    }
+}
