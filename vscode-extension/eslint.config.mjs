@@ -14,7 +14,7 @@ export default defineConfig(
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       // `node:test` hands out promises that it keeps itself.
       "@typescript-eslint/no-floating-promises": ["error", { allowForKnownSafeCalls: [{ from: "package", name: ["test", "suite", "describe", "it"], package: "node:test" }] }],
-      eqeqeq: "error",
+      eqeqeq: ["error", "always", { null: "ignore" }],
     },
   },
 );

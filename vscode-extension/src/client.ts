@@ -1,11 +1,11 @@
 // The one server of a window: started when there is something for it to do, restarted when it falls, and said so.
 
 import * as vscode from "vscode";
-import { findProgram } from "./serverProgram";
+import { type Found, findProgram } from "./serverProgram";
 import { inWords, LanguageServer } from "./languageServer";
 import { isKernelFile, LANGUAGES } from "./deviceCode";
 import { JobDisplay } from "./jobs";
-import { Methods, type RunEvent } from "./protocol";
+import { type ClientAbilities, Methods, type Proposed, type RunEvent } from "./protocol";
 import { serverSettings } from "./settings";
 
 /** How the server stands. */
@@ -23,6 +23,7 @@ export class Client implements vscode.Disposable {
   private falls: number[] = [];
   private readonly states = new vscode.EventEmitter<State>();
   private readonly runEvents = new vscode.EventEmitter<RunEvent>();
+  private readonly proposals = new vscode.EventEmitter<Proposed>();
   private readonly handlers = new Map<string, RequestHandler>();
 
   /** What is under way. */
@@ -31,6 +32,8 @@ export class Client implements vscode.Disposable {
   readonly onDidChangeState = this.states.event;
   /** What happens in evolutions. */
   readonly onRunEvent = this.runEvents.event;
+  /** Versions that could be put into a document. */
+  readonly onProposed = this.proposals.event;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -93,6 +96,19 @@ export class Client implements vscode.Disposable {
     this.jobs.dispose();
     this.states.dispose();
     this.runEvents.dispose();
+    this.proposals.dispose();
+  }
+
+  /** Where the server's program is. */
+  findProgram(): Found {
+    return findProgram({
+      setting: vscode.workspace.getConfiguration("kernelScientist").get("server.path", "").trim(),
+      extension: this.context.extensionPath,
+      platform: process.platform,
+      arch: process.arch,
+      path: process.env["PATH"],
+      workspace: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+    });
   }
 
   private next(step: () => Promise<void>): Promise<void> {
@@ -108,14 +124,7 @@ export class Client implements vscode.Disposable {
 
   private async begin(): Promise<void> {
     this.becomes("starting");
-    const found = findProgram({
-      setting: vscode.workspace.getConfiguration("kernelScientist").get("server.path", "").trim(),
-      extension: this.context.extensionPath,
-      platform: process.platform,
-      arch: process.arch,
-      path: process.env["PATH"],
-      workspace: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
-    });
+    const found = this.findProgram();
     if ("problem" in found) {
       this.fails(found.problem);
       return;
@@ -125,7 +134,7 @@ export class Client implements vscode.Disposable {
       this.server = await LanguageServer.start({
         program: found.program,
         folder: vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file")?.uri.fsPath,
-        initializationOptions: serverSettings(),
+        initializationOptions: { ...serverSettings(), ...abilities() },
         log: this.log,
         options: {
           documentSelector: [...LANGUAGES.map((language) => ({ scheme: "file", language })), { scheme: "file", pattern: "**/*.bench.toml" }],
@@ -147,6 +156,9 @@ export class Client implements vscode.Disposable {
     const { protocol } = this.server;
     protocol.onNotification(Methods.runEvent, (event: RunEvent) => {
       this.runEvents.fire(event);
+    });
+    protocol.onNotification(Methods.proposed, (proposed: Proposed) => {
+      this.proposals.fire(proposed);
     });
     for (const [method, handler] of this.handlers) protocol.onRequest(method, handler);
     this.becomes("running");
@@ -196,6 +208,25 @@ export class Client implements vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "kernelScientist.state", state);
     this.states.fire(state);
   }
+}
+
+/** What this client can do, and whether the workspace may be built, run and sent. */
+function abilities(): ClientAbilities {
+  return { editorModels: true, keys: true, proposals: true, trusted: vscode.workspace.isTrusted };
+}
+
+/** Tells the server of changes of settings and of trust. */
+export function tellOfChanges(client: Client): vscode.Disposable {
+  const tell = (settings: object | null): void => void client.notify("workspace/didChangeConfiguration", { settings });
+  return vscode.Disposable.from(
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("kernelScientist.server.path")) void client.restart();
+      else if (change.affectsConfiguration("kernelScientist")) tell(null);
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      tell({ trusted: true });
+    }),
+  );
 }
 
 type RequestHandler = (params: never, token: vscode.CancellationToken) => unknown;

@@ -1,8 +1,13 @@
 // The extension: it starts the server where there are kernels, and hands commands, views and the panel their client.
 
 import * as vscode from "vscode";
-import { Client, startWithKernels } from "./client";
+import { watchActiveFile } from "./activeFile";
+import { Client, startWithKernels, tellOfChanges } from "./client";
 import { registerCommands } from "./commands";
+import { Keys } from "./keys/store";
+import { bridgeModels } from "./models/bridge";
+import { type KeyParams, Methods } from "./protocol";
+import { VirtualDocuments } from "./virtualDocuments";
 
 let client: Client | undefined;
 
@@ -10,10 +15,14 @@ let client: Client | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const began = performance.now();
   const log = vscode.window.createOutputChannel("Kernel Scientist", { log: true });
+  const keys = new Keys(context.secrets);
+  const texts = new VirtualDocuments();
   client = new Client(context, log);
-  context.subscriptions.push(log, client);
-  registerCommands(context, client);
-  context.subscriptions.push(startWithKernels(client));
+  context.subscriptions.push(log, client, texts);
+  client.onRequest(Methods.key, (params: KeyParams) => keys.answer(params));
+  bridgeModels(context, client);
+  registerCommands(context, client, keys, texts);
+  context.subscriptions.push(watchActiveFile(), tellOfChanges(client), startWithKernels(client));
   log.info(`Activated in ${(performance.now() - began).toFixed(0)} ms`);
 }
 

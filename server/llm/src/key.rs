@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
+pub use secrecy::SecretString;
 
 use crate::error::LlmError;
 use crate::name::{Kind, ModelName};

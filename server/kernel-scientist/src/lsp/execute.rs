@@ -13,6 +13,7 @@ use super::commands::{Command, Target};
 use super::edits::TextEdit;
 use super::guards::in_words;
 use super::jobs::Job;
+use super::keys::EditorKeys;
 use super::models::{ModelError, ModelQuestion};
 use super::outbox::Tone;
 use super::protocol::{ModelMessage, ModelRole};
@@ -124,12 +125,13 @@ impl Session {
     }
 
     /// A job on the document as it is now, with all that it needs.
-    fn assigned(&self, target: Target, work: Work) -> Result<(Job, Assignment), String> {
+    pub(super) fn assigned(&self, target: Target, work: Work) -> Result<(Job, Assignment), String> {
         let name = work.name();
-        let (document, settings) = {
+        let (document, settings, keys) = {
             let state = self.state();
             let document = state.documents.get(&target.uri);
-            (document.map(|document| (document.path.clone(), document.text.clone())), Arc::clone(&state.settings))
+            let keys = state.abilities.has_keys.then(|| EditorKeys::new(self.outbox.clone()));
+            (document.map(|document| (document.path.clone(), document.text.clone())), Arc::clone(&state.settings), keys)
         };
         let (path, text) =
             document.ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
@@ -152,6 +154,7 @@ impl Session {
             notebook: self.world.notebook.clone(),
             shelf: Arc::clone(&self.shelf),
             models: self.models.clone(),
+            keys,
             cancel: Cancel::new(),
         };
         Ok((Job::new(target, &assignment, fingerprint), assignment))

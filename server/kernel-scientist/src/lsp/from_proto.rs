@@ -38,6 +38,10 @@ pub struct Abilities {
     pub shows_related: bool,
     /// It offers the editor's models.
     pub has_models: bool,
+    /// It keeps keys of providers.
+    pub has_keys: bool,
+    /// It shows proposals by itself.
+    pub shows_proposals: bool,
     /// Its user trusts the workspace: what is in it may be built, run and sent.
     pub is_trusted: bool,
     /// What it can do with changes.
@@ -73,6 +77,8 @@ pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
             .and_then(|document| document.publish_diagnostics.as_ref()?.related_information)
             .unwrap_or_default(),
         has_models: ours.editor_models,
+        has_keys: ours.keys,
+        shows_proposals: ours.proposals,
         is_trusted: ours.trusted,
         edits: EditAbilities {
             versions: edit.and_then(|edit| edit.document_changes).unwrap_or_default(),
@@ -87,10 +93,11 @@ pub fn abilities(params: &lsp::InitializeParams) -> (Abilities, Value) {
 fn options(mut options: Value) -> (ClientAbilities, Value) {
     let Value::Object(fields) = &mut options else { return (ClientAbilities::default(), options) };
     let mut take = |name: &str| fields.remove(name).filter(|value| !value.is_null());
-    let editor_models = take("editorModels").is_some_and(|value| value == true);
+    let [editor_models, keys, proposals] =
+        ["editorModels", "keys", "proposals"].map(|name| take(name).is_some_and(|value| value == true));
     // Whoever says something of trust that is not understood does not say that there is any.
     let trusted = take("trusted").is_none_or(|value| value == true);
-    (ClientAbilities { editor_models, trusted }, options)
+    (ClientAbilities { editor_models, keys, proposals, trusted }, options)
 }
 
 /// Whether the user trusts the workspace, where a change of settings says so.

@@ -13,7 +13,7 @@ use tower_lsp::Client;
 use tower_lsp::jsonrpc::{self, Request};
 
 use super::progress::{Progress, Shown, token};
-use super::protocol::{self, ModelParams, RunEvent};
+use super::protocol::{self, KeyAnswer, KeyParams, ModelParams, Proposed, RunEvent};
 use super::settings::SECTION;
 use super::to_proto::{self, Publication, WorkspaceChange};
 
@@ -52,6 +52,7 @@ enum Notice {
     Diagnostics(Box<Publication>),
     Message(Tone, String),
     Run(Box<RunEvent>),
+    Proposed(Box<Proposed>),
 }
 
 /// The way to the client.
@@ -82,6 +83,7 @@ impl Outbox {
                     }
                     Notice::Message(tone, text) => to.show_message(to_proto::tone(tone), text).await,
                     Notice::Run(event) => to.send_notification::<to_proto::RunNotice>(*event).await,
+                    Notice::Proposed(proposed) => to.send_notification::<to_proto::ProposedNotice>(*proposed).await,
                 }
             }
         });
@@ -117,6 +119,21 @@ impl Outbox {
     /// Tells the panel of what happened in a run.
     pub fn run_event(&self, event: RunEvent) {
         self.notify(Notice::Run(Box::new(event)));
+    }
+
+    /// Tells of a version that can be put into a document.
+    pub fn proposed(&self, proposed: Proposed) {
+        self.notify(Notice::Proposed(Box::new(proposed)));
+    }
+
+    /// Asks for the key of a provider; `then` hears it, if the editor keeps one.
+    pub fn ask_key(&self, provider: &str, then: impl FnOnce(Option<String>) + Send + 'static) {
+        let (client, params) = (self.client.clone(), KeyParams { provider: provider.to_owned() });
+        self.runtime.spawn(async move {
+            let asked = client.send_request::<to_proto::KeyRequest>(params);
+            let answer = tokio::time::timeout(PATIENCE, asked).await;
+            then(answer.ok().and_then(Result::ok).and_then(|KeyAnswer { key }| key));
+        });
     }
 
     /// Asks one of the editor's models; `then` hears what it answers. The request goes by the name of its token.

@@ -78,7 +78,7 @@ impl Session {
                     text.push_str(&format!(" on {}", devices::shown(&device)));
                 }
                 match verdict {
-                    Verdict::Faster => self.propose(text, proposal),
+                    Verdict::Faster => self.offer_version(job, text, proposal, None),
                     _ => self.outbox.message(Tone::Info, text),
                 }
                 Tested::Measured { speed, verdict, device, forecast, proposal }
@@ -118,18 +118,19 @@ impl Session {
             }
         };
         let cured = cured_in_words(cured);
-        self.propose(format!("Evolve: {speed} vs original, confirmed. {}{cured}", finished.reason), proposal);
+        let text = format!("Evolve: {speed} vs original, confirmed. {}{cured}", finished.reason);
+        self.offer_version(job, text, proposal, finished.run);
     }
 
     /// A message with Apply and Show diff; looking at the diff asks once more.
-    fn propose(self: &Arc<Self>, text: String, proposal: u64) {
+    pub(super) fn ask_about(self: &Arc<Self>, text: String, proposal: u64) {
         let session = Arc::clone(self);
         let again = text.clone();
         self.outbox.ask(Tone::Info, text, vec!["Apply".into(), "Show diff".into()], move |taken| match taken {
             Some(0) => drop(session.execute(Command::Apply { proposal })),
             Some(_) => {
                 session.execute(Command::ShowDiff { proposal });
-                session.propose(again, proposal);
+                session.ask_about(again, proposal);
             }
             None => {}
         });

@@ -79,13 +79,13 @@ pub async fn version(session: &Arc<Session>, params: VersionParams) -> Result<Ve
     })
 }
 
-fn path_of(session: &Session, uri: &str) -> Result<PathBuf, String> {
+pub(super) fn path_of(session: &Session, uri: &str) -> Result<PathBuf, String> {
     let path = session.state().documents.get(uri).map(|document| document.path.clone());
     path.or_else(|| from_proto::path_of(uri)).ok_or_else(|| format!("{uri} is no file"))
 }
 
 /// Reads something from the notebook, which may take its time; `None` where there is no notebook yet.
-async fn in_notebook<T: Send + 'static>(
+pub(super) async fn in_notebook<T: Send + 'static>(
     session: &Session,
     read: impl FnOnce(Notebook) -> Result<T, NotebookError> + Send + 'static,
 ) -> Result<Option<T>, String> {

@@ -24,6 +24,18 @@ pub const VERSION: &str = "kernelScientist/version";
 pub const KERNELS: &str = "kernelScientist/kernels";
 /// Request of the client: the device and the provider that a file is worked on with.
 pub const STATUS: &str = "kernelScientist/status";
+/// Request of the client: what an evolution would be done with, and what it would cost.
+pub const PLAN: &str = "kernelScientist/plan";
+/// Request of the client: makes a version of a run a proposal.
+pub const PROPOSE: &str = "kernelScientist/propose";
+/// Request of the client: what a proposal makes of the document as it is now.
+pub const PREVIEW: &str = "kernelScientist/preview";
+/// Request of the client: the code that the GPU would run.
+pub const MACHINE_CODE: &str = "kernelScientist/machineCode";
+/// Notification of the server, to clients with the ability `proposals`: there is a version that can be put into the document.
+pub const PROPOSED: &str = "kernelScientist/proposed";
+/// Request of the server, to clients with the ability `keys`: the key of a provider.
+pub const KEY: &str = "kernelScientist/key";
 /// Notification of the server: something happened in a run.
 pub const RUN_EVENT: &str = "kernelScientist/runEvent";
 /// Request of the server: an answer of one of the editor's models. It is given up by `$/cancelRequest`.
@@ -37,6 +49,10 @@ pub const MODEL_PART: &str = "kernelScientist/modelPart";
 pub struct ClientAbilities {
     /// It answers `kernelScientist/model`.
     pub editor_models: bool,
+    /// It answers `kernelScientist/key`.
+    pub keys: bool,
+    /// It shows `kernelScientist/proposed` by itself; others get a message with the choices Apply and Show diff.
+    pub proposals: bool,
     /// Its user trusts the workspace, as is taken for granted where nothing is said. Of one that is not trusted texts are read and
     /// shown, and nothing is built, run or sent.
     pub trusted: bool,
@@ -44,7 +60,7 @@ pub struct ClientAbilities {
 
 impl Default for ClientAbilities {
     fn default() -> Self {
-        Self { editor_models: false, trusted: true }
+        Self { editor_models: false, keys: false, proposals: false, trusted: true }
     }
 }
 
@@ -391,6 +407,133 @@ pub struct DeviceChoice {
     pub detail: String,
 }
 
+/// Parameters of `kernelScientist/plan`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanParams {
+    /// The document, which is open.
+    pub uri: String,
+    /// The kernel; absent for all of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+}
+
+/// What an evolution would be done with: the answer of `kernelScientist/plan`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Who thinks hypotheses up; `catalog` is rule-based.
+    pub provider: String,
+    /// It works by rules and not by a model.
+    pub is_rule_based: bool,
+    /// Generations at most.
+    pub generations: u32,
+    /// How the kernel is fed.
+    pub fed_by: FedBy,
+    /// The provider whose key is missing, such as `anthropic`.
+    pub missing_key: Option<String>,
+    /// What it will probably cost and what limits it, in words; absent where that is not known, or nothing.
+    pub estimate: Option<String>,
+    /// Why it cannot be begun, if it cannot, and what to do.
+    pub problem: Option<String>,
+}
+
+/// How a kernel is fed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FedBy {
+    /// By a benchmark file beside the source.
+    BenchmarkFile,
+    /// By the file's own `main`.
+    Program,
+    /// By what its signature lets guess; that can be written down as a benchmark file.
+    Signature,
+    /// By nothing: its signature does not say enough, and there is no benchmark file.
+    Nothing,
+}
+
+/// Parameters of `kernelScientist/propose`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProposeParams {
+    /// The document.
+    pub uri: String,
+    /// Number of the run.
+    pub run: i64,
+    /// Number of the version.
+    pub candidate: u32,
+}
+
+/// The answer of `kernelScientist/propose`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProposalNumber {
+    /// Number of the proposal in this session.
+    pub proposal: u64,
+}
+
+/// Parameters of `kernelScientist/proposed`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Proposed {
+    /// Number of the proposal in this session, for `kernelScientist.apply` and `kernelScientist/preview`.
+    pub proposal: u64,
+    /// The document.
+    pub uri: String,
+    /// The kernel; absent for all of the file.
+    pub kernel: Option<String>,
+    /// What it is, in one line.
+    pub title: String,
+    /// What came of it, in sentences.
+    pub text: String,
+    /// The run that it is the winner of; absent for a single hypothesis.
+    pub run: Option<i64>,
+}
+
+/// Parameters of `kernelScientist/preview`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PreviewParams {
+    /// Number of the proposal in this session.
+    pub proposal: u64,
+}
+
+/// The answer of `kernelScientist/preview`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Preview {
+    /// The document.
+    pub uri: String,
+    /// What the proposal is, in one line.
+    pub title: String,
+    /// The document's text as it would be.
+    pub text: String,
+}
+
+/// Parameters of `kernelScientist/machineCode`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineCodeParams {
+    /// The document, which is open.
+    pub uri: String,
+}
+
+/// The answer of `kernelScientist/machineCode`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineCode {
+    /// The processor: `gfx942`.
+    pub arch: String,
+    /// The assembly of the file's device code.
+    pub text: String,
+}
+
+/// Parameters of `kernelScientist/key`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeyParams {
+    /// The provider, as users write it: `anthropic`.
+    pub provider: String,
+}
+
+/// The answer of `kernelScientist/key`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeyAnswer {
+    /// The key, where the editor keeps one.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
 /// Parameters of `kernelScientist/runEvent`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunEvent {
@@ -508,6 +651,11 @@ pub struct Everything {
     version: (VersionParams, Version),
     kernels: (KernelsParams, FileKernels),
     status: (StatusParams, Status),
+    plan: (PlanParams, Plan),
+    propose: (ProposeParams, ProposalNumber, Proposed),
+    preview: (PreviewParams, Preview),
+    machine_code: (MachineCodeParams, MachineCode),
+    key: (KeyParams, KeyAnswer),
     run_event: RunEvent,
     model: (ModelParams, ModelAnswer, ModelFailure),
     model_part: ModelPart,

@@ -10,14 +10,16 @@ use super::documents::Role;
 use super::outbox::Outbox;
 use super::progress::job_of;
 use super::protocol::{
-    FileKernels, KernelsParams, ModelPart, Population, PopulationParams, Run, RunsParams, Status, StatusParams,
+    FileKernels, KernelsParams, MachineCode, MachineCodeParams, ModelPart, Plan, PlanParams, Population,
+    PopulationParams, Preview, PreviewParams, ProposalNumber, ProposeParams, Run, RunsParams, Status, StatusParams,
     Version, VersionParams,
 };
 use super::session::{Session, World};
 use super::to_proto::Scale;
 use super::view::View;
 use super::{
-    code_actions, code_lens, from_proto, hover, inlay_hints, panel, protocol, status, to_proto, workspace_kernels,
+    code_actions, code_lens, from_proto, hover, inlay_hints, machine_code, offers, panel, plan, protocol, status,
+    to_proto, workspace_kernels,
 };
 
 /// The server that tower-lsp calls.
@@ -39,6 +41,10 @@ pub fn service(world: World) -> (LspService<Server>, tower_lsp::ClientSocket, Ar
         .custom_method(protocol::VERSION, Server::version)
         .custom_method(protocol::KERNELS, Server::kernels)
         .custom_method(protocol::STATUS, Server::status)
+        .custom_method(protocol::PLAN, Server::plan)
+        .custom_method(protocol::PROPOSE, Server::propose)
+        .custom_method(protocol::PREVIEW, Server::preview)
+        .custom_method(protocol::MACHINE_CODE, Server::machine_code)
         .custom_method(protocol::MODEL_PART, Server::model_part);
     #[cfg(test)]
     let service = service.custom_method("test/panic", Server::panic_with_the_state);
@@ -83,6 +89,22 @@ impl Server {
 
     async fn status(&self, params: StatusParams) -> Result<Status> {
         status::status(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn plan(&self, params: PlanParams) -> Result<Plan> {
+        plan::plan(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn propose(&self, params: ProposeParams) -> Result<ProposalNumber> {
+        offers::propose(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn preview(&self, params: PreviewParams) -> Result<Preview> {
+        offers::preview(&self.session, params).await.map_err(Error::invalid_params)
+    }
+
+    async fn machine_code(&self, params: MachineCodeParams) -> Result<MachineCode> {
+        machine_code::machine_code(&self.session, params).await.map_err(Error::invalid_params)
     }
 
     async fn model_part(&self, part: ModelPart) {

@@ -169,6 +169,8 @@ impl Session {
             shows_images: false,
             shows_related: false,
             has_models: false,
+            has_keys: false,
+            shows_proposals: false,
             // Nobody has said so yet.
             is_trusted: false,
             edits: EditAbilities::default(),

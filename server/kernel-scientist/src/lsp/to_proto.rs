@@ -360,6 +360,23 @@ pub fn cancelled(request: &str) -> lsp::CancelParams {
     lsp::CancelParams { id: lsp::NumberOrString::String(request.to_owned()) }
 }
 
+/// `kernelScientist/proposed`: a version that can be put into a document.
+pub enum ProposedNotice {}
+
+impl lsp::notification::Notification for ProposedNotice {
+    type Params = protocol::Proposed;
+    const METHOD: &'static str = protocol::PROPOSED;
+}
+
+/// `kernelScientist/key`: the key of a provider.
+pub enum KeyRequest {}
+
+impl lsp::request::Request for KeyRequest {
+    type Params = protocol::KeyParams;
+    type Result = protocol::KeyAnswer;
+    const METHOD: &'static str = protocol::KEY;
+}
+
 /// `kernelScientist/runEvent`: what happened in a run, for the panel.
 pub enum RunNotice {}
 

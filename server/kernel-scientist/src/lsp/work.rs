@@ -17,6 +17,7 @@ use scientist::run::{RunError, RunRequest, Settings as Measuring};
 use scientist::stages::Hypothesis;
 use scientist::trial::{self, TrialError};
 
+use super::keys::EditorKeys;
 use super::models::EditorModels;
 use super::settings::Settings;
 use super::suggestions::Shelf;
@@ -26,7 +27,7 @@ use crate::config::Config;
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
-use crate::models::{self, Models, OfEditor, Reach};
+use crate::models::{self, Models, OfEditor, OfKeys, Reach};
 
 /// What a job does.
 #[derive(Clone, Debug)]
@@ -95,6 +96,8 @@ pub struct Assignment {
     pub shelf: Arc<Shelf>,
     /// The editor's models.
     pub models: EditorModels,
+    /// The keys that the editor keeps, where it keeps any.
+    pub keys: Option<EditorKeys>,
     /// Ends it.
     pub cancel: Cancel,
 }
@@ -184,24 +187,25 @@ impl Assignment {
     }
 
     /// The settings file that holds for the source.
-    fn config(&self) -> Result<Config, Outcome> {
+    pub(super) fn config(&self) -> Result<Config, Outcome> {
         Config::load(self.config.as_deref(), self.source.folder()).map_err(|error| Outcome::Error(error.to_string()))
     }
 
     /// Who thinks hypotheses up: the user's word, else the project's, else the catalog.
-    fn provider(&self) -> Result<Provider, Outcome> {
+    pub(super) fn provider(&self) -> Result<Provider, Outcome> {
         let args = ProviderArgs { provider: self.settings.provider.clone(), ..ProviderArgs::default() };
         Provider::choose(&args, &self.config()?).map_err(told)
     }
 
     /// Where models are reached, the editor's own among them.
-    fn reach(&self, skip: usize) -> Reach {
+    pub(super) fn reach(&self, skip: usize) -> Reach {
         let models = self.models.clone();
         let editor: OfEditor = Arc::new(move |name| {
             let name = (!name.is_empty()).then(|| name.to_owned());
             Box::new(EditorProvider::new(models.clone(), name))
         });
-        Reach { skip, editor: Some(editor), ..Reach::default() }
+        let keys = self.keys.clone().map(|keys| -> OfKeys { Arc::new(move |kind| keys.ask(kind)) });
+        Reach { skip, editor: Some(editor), keys, ..Reach::default() }
     }
 
     /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
@@ -344,24 +348,34 @@ impl Assignment {
     }
 
     fn request(&self, bench: &Workbench, provider: &Provider, models: Option<&Models>) -> Result<RunRequest, Outcome> {
-        let settings = &self.settings;
-        let scientist = self.config()?.scientist;
-        let usd = settings.max_usd.or(scientist.max_usd);
         Ok(RunRequest {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
             kernel: self.kernel.clone(),
             provider: provider.name(),
             seed: seed(),
-            budget: Budget {
-                generations: settings.generations,
-                wall: settings.max_seconds.map(Duration::from_secs_f64),
-                usd: models.map(|models| models.limit(usd)).transpose().map_err(Outcome::Error)?.flatten(),
-                tokens: models.and(scientist.max_tokens),
-                calls: models.and(scientist.max_calls),
-            },
+            budget: self.budget(&self.config()?, models)?,
             settings: measuring(bench),
         })
+    }
+
+    fn budget(&self, config: &Config, models: Option<&Models>) -> Result<Budget, Outcome> {
+        let (settings, scientist) = (&self.settings, &config.scientist);
+        let usd = settings.max_usd.or(scientist.max_usd);
+        Ok(Budget {
+            generations: settings.generations,
+            wall: settings.max_seconds.map(Duration::from_secs_f64),
+            usd: models.map(|models| models.limit(usd)).transpose().map_err(Outcome::Error)?.flatten(),
+            tokens: models.and(scientist.max_tokens),
+            calls: models.and(scientist.max_calls),
+        })
+    }
+
+    /// What an evolution with these models will probably cost, in words.
+    pub(super) fn estimate(&self, config: &Config, models: &Models) -> Result<String, Outcome> {
+        let bench = self.open_whole(&self.source, &mut |_| {})?;
+        let scientist = models.scientist(config, &bench).map_err(Outcome::Error)?;
+        Ok(models.estimate(&scientist, &self.source.text, &self.budget(config, Some(models))?))
     }
 
     fn check(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {

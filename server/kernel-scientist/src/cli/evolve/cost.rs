@@ -85,25 +85,7 @@ fn times(args: &EvolveArgs, before: Option<Budget>) -> Budget {
 
 /// Says on standard error what a run will probably cost.
 pub(super) fn tell_estimate(scientist: &ModelScientist, models: &Models, source: &Source, budget: &Budget) {
-    let estimate = scientist.estimate(&source.text, budget.generations);
-    let cost = match (models.are_free(), estimate.usd) {
-        (true, _) => "no cost".to_owned(),
-        (false, Some(usd)) => format!("{usd:.2} US dollars"),
-        (false, None) => "at a price that is not known here".to_owned(),
-    };
-    let limits = [
-        budget.usd.map(|usd| format!("{usd:.2} US dollars")),
-        budget.tokens.map(|tokens| format!("{tokens} tokens")),
-        budget.calls.map(|calls| format!("{calls} calls")),
-    ];
-    let limits: Vec<String> = limits.into_iter().flatten().collect();
-    let limits = if limits.is_empty() { "no limit".to_owned() } else { format!("limit: {}", limits.join(", ")) };
-    eprintln!(
-        "estimate for {} generations: up to {} calls, {} thousand tokens, {cost}; {limits}",
-        budget.generations,
-        estimate.calls,
-        estimate.tokens().div_ceil(1000)
-    );
+    eprintln!("{}", models.estimate(scientist, &source.text, budget));
 }
 
 /// How often a model's predictions held, over all its runs.

@@ -202,6 +202,14 @@ impl Editor {
         self.find(|message| message.get("method").is_none() && message["id"] == id).await
     }
 
+    /// Waits for the result of the request that was sent last.
+    pub async fn take_answer(&mut self) -> Value {
+        let id = self.last_id;
+        let answer = self.find(|message| message.get("method").is_none() && message["id"] == id).await;
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["result"].clone()
+    }
+
     /// Sends a request and gives its number.
     pub async fn send_request(&mut self, method: &str, params: Value) -> i64 {
         self.last_id += 1;

@@ -10,6 +10,7 @@ mod guards;
 mod jobs;
 mod marks;
 mod models;
+mod offers;
 mod panel;
 mod protocol;
 mod trust;
