@@ -2,7 +2,8 @@
 # Installs what the build or the tests need and the machine lacks. Quick and silent when nothing is missing.
 #   ./setup.sh build   compiler for Rust and for HIP on the CPU, gfx942 device libraries
 #   ./setup.sh test    the same, and what the tests need besides: two clients of the language server go into target/clients, a
-#                      small language model with its server into target/model-server
+#                      small language model with its server into target/model-server, Visual Studio Code into target/vscode
+#   ./setup.sh editor  what is built, and Visual Studio Code in target/vscode
 #   ./setup.sh bench   what is built, and clangd to compare with
 # On Debian and Ubuntu it installs with apt (as root or with sudo). Elsewhere it names what is missing, why it is needed
 # and how to get it, and ends with status 3.
@@ -60,13 +61,19 @@ finish() {
     clients
     model_server
   fi
+  if [ "$purpose" = test ] || [ "$purpose" = editor ]; then
+    tests/vscode/install.sh
+  fi
 }
 
 rust_is_recent || need "Rust 1.90 or newer" "builds the program" "cargo-web rustc-web" "https://rustup.rs"
 if [ "$purpose" = test ]; then
   cargo fmt --version >/dev/null 2>&1 || need "rustfmt" "checks the format" "rustfmt-web" "rustup component add rustfmt"
   cargo clippy --version >/dev/null 2>&1 || need "clippy" "lints the code" "rust-web-clippy" "rustup component add clippy"
-  python_is_able || need "Python 3.11 or newer with venv" "drives the language server in tests" "python3 python3-venv" "https://www.python.org"
+  command -v chromium >/dev/null 2>&1 || need "Chromium" "shows the editor in tests" "chromium fonts-dejavu-core" "https://www.chromium.org"
+fi
+if [ "$purpose" = test ] || [ "$purpose" = editor ]; then
+  python_is_able || need "Python 3.11 or newer with venv" "drives the language server in tests, and brings Node" "python3 python3-venv" "https://www.python.org"
 fi
 if [ "$purpose" = bench ]; then
   command -v clangd-19 >/dev/null 2>&1 || need "clangd 19" "the language server's answers are compared with its" "clangd-19" "https://releases.llvm.org"

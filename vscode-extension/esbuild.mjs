@@ -33,7 +33,7 @@ const bundles = existsSync("src/panel/webview/main.ts") ? [host, page] : [host];
 if (process.argv.includes("--tests")) {
   rmSync("target/unit", { recursive: true, force: true });
   // Only pure parts are tested here: what needs the editor's API is tested in the editor.
-  await esbuild.build({ ...host, entryPoints: readdirSync("test").filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`), outdir: "target/unit", minify: false, sourcemap: "inline" });
+  await esbuild.build({ ...host, entryPoints: readdirSync("test").filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`), outdir: "target/unit", minify: false, sourcemap: "inline", external: [], alias: { vscode: "./test/noEditor.ts" }, logLevel: "error" });
 } else if (process.argv.includes("--watch")) {
   for (const bundle of bundles) await (await esbuild.context({ ...bundle, minify: false, sourcemap: true })).watch();
 } else {

@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 import { type Found, findProgram } from "./serverProgram";
-import { inWords, LanguageServer } from "./languageServer";
+import { inWords } from "./errors";
+import { LanguageServer } from "./languageServer";
 import { isKernelFile, LANGUAGES } from "./deviceCode";
 import { JobDisplay } from "./jobs";
 import { type ClientAbilities, Methods, type Proposed, type RunEvent } from "./protocol";

@@ -10,6 +10,7 @@ import {
   type LanguageClientOptions,
   type StaticFeature,
 } from "vscode-languageclient/node";
+import { inWords } from "./errors";
 
 /** How long a server may take to end by itself: it needs a moment to end what it runs. */
 const FAREWELL_MS = 2_000;
@@ -130,9 +131,4 @@ async function ended(child: ChildProcess, patienceMs: number): Promise<void> {
   const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
   await end;
   clearTimeout(timer);
-}
-
-/** An error in words. */
-export function inWords(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
+import { inWords } from "../errors";
 import type { Keys } from "../keys/store";
-import { inWords } from "../languageServer";
 import { Commands } from "../protocol";
 import type { VirtualDocuments } from "../virtualDocuments";
 import { createBenchmark } from "./benchmark";

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { inWords } from "../languageServer";
+import { inWords } from "../errors";
 import { type MachineCode, Methods } from "../protocol";
 import type { VirtualDocuments } from "../virtualDocuments";
 import { activeKernel } from "./target";

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { inWords } from "../languageServer";
+import { inWords } from "../errors";
 import { Commands, Methods, type Population, type Preview, type ProposalNumber, type Proposed } from "../protocol";
 import { SCHEME, type VirtualDocuments } from "../virtualDocuments";
 import { activeDocument } from "./target";
