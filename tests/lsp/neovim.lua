@@ -90,6 +90,24 @@ local function is_over(token)
 end
 
 check('code lenses', wait(function() return table.concat(lenses(), ' ') == 'Time Suggest Evolve' end), lenses())
+
+-- Those of a large file, which Neovim resolves by itself.
+local small = buffer
+local large = vim.fs.dirname(file) .. '/large.hip'
+local lines = {}
+for number = 1, 60 do lines[number] = '__global__ void k' .. number .. '(float* x) {}' end
+vim.fn.writefile(lines, large)
+vim.cmd.edit(large)
+buffer = vim.api.nvim_get_current_buf()
+vim.lsp.buf_attach_client(buffer, id)
+check('lenses of a large file', wait(function()
+  local titles = lenses()
+  return #titles == 180 and titles[180] == 'Evolve' and titles[1] == 'Time'
+end), #lenses())
+vim.cmd.bdelete({ bang = true })
+buffer = small
+vim.api.nvim_set_current_buf(buffer)
+
 vim.lsp.inlay_hint.enable(true, { bufnr = buffer })
 check('inlay hints', wait(function() return some(hints(), 'LDS 1 KiB') end), hints())
 

@@ -8,6 +8,7 @@ import sys
 CHECKS = [
     "initialize",
     "code lenses",
+    "lenses of a large file",
     "inlay hints",
     "progress",
     "a figure after a refresh",

@@ -140,6 +140,16 @@ async def test_lenses_hints_and_hover_before_anything_was_measured(editor: Edito
     assert "Not measured yet" in await editor.hover()
 
 
+async def test_lenses_of_a_large_file_say_what_they_are_when_asked(client: LanguageClient, workspace: pathlib.Path):
+    path = workspace / "large.hip"
+    path.write_text("".join(f"__global__ void k{number}(float* x) {{}}\n" for number in range(60)))
+    editor = Editor(client, path)
+    lenses = await client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
+    assert len(lenses) == 180 and all(lens.command is None for lens in lenses)
+    resolved = await client.code_lens_resolve_async(lenses[-1])
+    assert (resolved.command.title, resolved.range.start.line) == ("Evolve", 59)
+
+
 async def test_a_time_becomes_a_hint_and_a_line_of_the_hover(editor: Editor):
     job = await editor.begin("time")
     reports = await editor.end(job)

@@ -85,6 +85,15 @@ fn message(random: &mut StdRng, folder: &str) -> (&'static str, Value) {
         }
         7 => ("textDocument/didSave", json!({ "textDocument": document })),
         8 | 9 => ("textDocument/hover", json!({ "textDocument": document, "position": position(random) })),
+        10 if random.random_ratio(1, 4) => {
+            let at = position(random);
+            let lens = match random.random::<bool>() {
+                true => json!({ "time": "k" }),
+                false => json!({ "stop": random.random_range(0..9) }),
+            };
+            let data = json!({ "opening": random.random_range(0..9), "lens": lens });
+            ("codeLens/resolve", json!({ "range": { "start": at, "end": at }, "data": data }))
+        }
         10 => ("textDocument/codeLens", json!({ "textDocument": document })),
         11 => ("textDocument/inlayHint", json!({ "textDocument": document, "range": range(random) })),
         12 => {

@@ -2,7 +2,6 @@
 //! kind one at a time on a document, and of those that can wait one at a time at all, however many messages come in.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +12,13 @@ use notebook::{Notebook, RunState};
 use scientist::stages::Hypothesis;
 
 use super::analysis::Analysis;
-use super::code_lens::Lens;
 use super::commands::{Command, Target};
 use super::diagnostics::{self, Finding};
 use super::documents::Role;
 use super::history::FileHistory;
-use super::inlay_hints;
 use super::outbox::Tone;
 use super::session::{Event, Session};
 use super::suggestions;
-use super::view::View;
 
 /// How long the user must have paused before hypotheses are looked for.
 const PAUSE: Duration = Duration::from_millis(400);
@@ -270,22 +266,4 @@ fn cut_off(notebook: &Path, file: &Path) -> Result<Option<(i64, Option<String>)>
     let runs = notebook.unfinished_runs(file)?;
     let run = runs.into_iter().find(|run| run.state == RunState::Open && notebook.hold_run(run.id).is_ok());
     Ok(run.map(|run| (run.id.0, run.kernel)))
-}
-
-/// What the hints of a view say, wherever they stand.
-pub(super) fn hints_digest(view: &View) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for hint in inlay_hints::hints(view, &(0..usize::MAX)) {
-        (hint.label, hint.tooltip).hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
-/// What lenses say, wherever they stand.
-pub(super) fn lenses_digest(lenses: &[Lens]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for lens in lenses {
-        (&lens.title, &lens.command).hash(&mut hasher);
-    }
-    hasher.finish()
 }

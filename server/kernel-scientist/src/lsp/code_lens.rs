@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::commands::{Command, Target};
 use super::view::View;
 
@@ -10,10 +12,68 @@ use super::view::View;
 pub struct Lens {
     /// The kernel's name in the present text.
     pub at: Range<usize>,
+    /// Which one it is.
+    pub which: Which,
     /// What it says.
     pub title: String,
+}
+
+/// Which of the lenses over a kernel, whose name it has, or over a job, whose number it has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Which {
+    /// Checks and times.
+    Time(String),
+    /// Looks for hypotheses.
+    Suggest(String),
+    /// Runs generations of experiments.
+    Evolve(String),
+    /// What the job is doing.
+    Job(u64),
+    /// Ends the job.
+    Stop(u64),
+}
+
+/// A lens in few words, from which the rest can be made when a client wants it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Brief {
+    /// Number of the document's opening, for its address would be longer than all else.
+    pub opening: u64,
+    /// Which one it is.
+    pub lens: Which,
+}
+
+impl Which {
+    /// What it says; `state` is the job's, where it is one of a job that has not ended.
+    pub fn title(&self, state: Option<String>) -> String {
+        match self {
+            Self::Time(_) => "Time".into(),
+            Self::Suggest(_) => "Suggest".into(),
+            Self::Evolve(_) => "Evolve".into(),
+            Self::Job(_) => state.unwrap_or_else(|| "ended".into()),
+            Self::Stop(_) => "Stop".into(),
+        }
+    }
+
+    /// The job that it is of.
+    pub fn job(&self) -> Option<u64> {
+        match self {
+            Self::Job(job) | Self::Stop(job) => Some(*job),
+            Self::Time(_) | Self::Suggest(_) | Self::Evolve(_) => None,
+        }
+    }
+
     /// What a click does.
-    pub command: Command,
+    pub fn command(&self, uri: &str) -> Command {
+        let target = |kernel: &String| Target { uri: uri.to_owned(), kernel: Some(kernel.clone()) };
+        match self {
+            Self::Time(kernel) => Command::Time(target(kernel)),
+            Self::Suggest(kernel) => Command::Suggest(target(kernel)),
+            Self::Evolve(kernel) => Command::Evolve(target(kernel)),
+            Self::Job(job) => Command::ShowJob { job: *job },
+            Self::Stop(job) => Command::Stop { job: *job },
+        }
+    }
 }
 
 /// The lenses of a document, in order.
@@ -21,19 +81,15 @@ pub fn lenses(view: &View) -> Vec<Lens> {
     let mut lenses = Vec::new();
     for kernel in &view.analysis.kernels {
         let Some(at) = view.range_now(&kernel.name_range) else { continue };
-        let mut lens = |title: String, command| lenses.push(Lens { at: at.clone(), title, command });
-        match view.job_on(kernel) {
-            Some(job) => {
-                lens(job.state(), Command::ShowJob { job: job.id });
-                lens("Stop".into(), Command::Stop { job: job.id });
-            }
-            None => {
-                let target = Target { uri: view.uri.clone(), kernel: Some(kernel.name.clone()) };
-                lens("Time".into(), Command::Time(target.clone()));
-                lens("Suggest".into(), Command::Suggest(target.clone()));
-                lens("Evolve".into(), Command::Evolve(target));
-            }
-        }
+        let job = view.job_on(kernel);
+        let all = match job {
+            Some(job) => vec![Which::Job(job.id), Which::Stop(job.id)],
+            None => [Which::Time, Which::Suggest, Which::Evolve].map(|which| which(kernel.name.clone())).into(),
+        };
+        lenses.extend(all.into_iter().map(|which| {
+            let title = which.title(job.map(|job| job.state()));
+            Lens { at: at.clone(), which, title }
+        }));
     }
     lenses
 }

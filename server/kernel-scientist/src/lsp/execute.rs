@@ -3,26 +3,47 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hip_syntax::{Syntax, Text};
-use lab::benchmark::{self, Benchmark};
+use hip_syntax::Syntax;
 use lab::{Cancel, Source};
 use notebook::RunId;
 use serde_json::{Value, json};
 
 use super::commands::{Command, Target};
-use super::edits::TextEdit;
 use super::guards::in_words;
 use super::jobs::Job;
 use super::keys::EditorKeys;
 use super::models::{ModelError, ModelQuestion};
 use super::outbox::Tone;
+use super::outcome::Outcome;
 use super::protocol::{ModelMessage, ModelRole};
 use super::session::{Event, Session};
-use super::to_proto::{self, WorkspaceChange};
-use super::work::{Assignment, Outcome, Work};
+use super::work::{Assignment, Work};
 
 impl Session {
-    pub(super) fn try_to(self: &Arc<Self>, command: Command) -> Result<Option<Value>, String> {
+    /// As [`Session::execute`], with what takes more than a moment (texts read, files written) out of other messages' way.
+    pub async fn executed(self: &Arc<Self>, command: Command) -> Option<Value> {
+        let session = Arc::clone(self);
+        let executed = tokio::task::spawn_blocking(move || session.execute(command)).await;
+        executed.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The server is ending.
+            Err(_) => None,
+        })
+    }
+
+    /// Carries out a command. Long ones are jobs: the answer is their number, at once. Not to be called where messages are
+    /// handled: see [`Session::executed`].
+    pub fn execute(self: &Arc<Self>, command: Command) -> Option<Value> {
+        match self.try_to(command) {
+            Ok(answer) => answer,
+            Err(why) => {
+                self.outbox.message(Tone::Warning, why);
+                None
+            }
+        }
+    }
+
+    fn try_to(self: &Arc<Self>, command: Command) -> Result<Option<Value>, String> {
         match command {
             Command::Time(target) => self.start(target, Work::Time).map(Some),
             Command::Suggest(target) => self.start(target, Work::Suggest).map(Some),
@@ -177,66 +198,5 @@ impl Session {
             self.state().jobs.end(id);
             format!("no thread could be started: {error}")
         })
-    }
-
-    fn apply_proposal(&self, number: u64) -> Result<(), String> {
-        let proposal = self.state().proposals.get(number)?.clone();
-        let change = proposal.change(self.goal(&proposal.uri), false)?;
-        if change.edits.is_empty() {
-            self.outbox.message(Tone::Info, format!("{}: it is in the document already", change.label));
-        } else {
-            self.outbox.apply(change);
-        }
-        Ok(())
-    }
-
-    fn show_diff(&self, number: u64) -> Result<(), String> {
-        let (proposal, can_show) = {
-            let state = self.state();
-            (state.proposals.get(number)?.clone(), state.abilities.shows_documents)
-        };
-        let folder = self.world.cache.join("diffs");
-        let path = folder.join(format!("{}-{number}.diff", std::process::id()));
-        std::fs::create_dir_all(&folder)
-            .and_then(|()| std::fs::write(&path, proposal.diff()))
-            .map_err(|error| format!("{}: the diff could not be written: {error}", path.display()))?;
-        if can_show {
-            self.outbox.show_document(&path);
-        } else {
-            self.outbox.message(Tone::Info, format!("The diff is in {}", path.display()));
-        }
-        Ok(())
-    }
-
-    fn create_benchmark(&self, target: &Target) -> Result<(), String> {
-        let source = self.state().documents.get(&target.uri).map(|document| document.path.clone());
-        let source = source.ok_or("the document is not open")?;
-        let goal = self.goal(&target.uri);
-        let (_, text) = goal.open.ok_or("the document is not open")?;
-        let path = Benchmark::path_for(&source);
-        if path.exists() {
-            return Err(format!("{} is there already", path.display()));
-        }
-        if !goal.abilities.creates || !goal.abilities.versions {
-            return Err(format!(
-                "this editor cannot make files for a server; run `kernel-scientist benchmark {} > {}`",
-                source.display(),
-                path.display()
-            ));
-        }
-        let syntax = Syntax::parse(text.to_string());
-        let text = benchmark::infer(&syntax, target.kernel.as_deref()).map_err(|error| error.to_string())?;
-        self.outbox.apply(WorkspaceChange {
-            label: "Create benchmark".into(),
-            uri: to_proto::uri(&path).ok_or_else(|| format!("{}: no address for it", path.display()))?,
-            version: None,
-            text: Text::default(),
-            encoding: goal.encoding,
-            edits: vec![TextEdit { range: 0..0, text }],
-            creates: true,
-            abilities: goal.abilities,
-            needs_confirmation: false,
-        });
-        Ok(())
     }
 }

@@ -10,6 +10,7 @@ use tower_lsp::jsonrpc;
 use tower_lsp::ls_types as lsp;
 
 use super::code_actions::Untested;
+use super::code_lens::Brief;
 use super::commands::Command;
 use super::protocol::{ClientAbilities, Trust};
 use super::to_proto::EditAbilities;
@@ -163,6 +164,14 @@ pub fn untested(action: &lsp::CodeAction) -> jsonrpc::Result<Untested> {
         action.data.clone().ok_or_else(|| jsonrpc::Error::invalid_params("the code action has no data to resolve"))?;
     serde_json::from_value(data)
         .map_err(|error| jsonrpc::Error::invalid_params(format!("the code action's data are not ours: {error}")))
+}
+
+/// Which lens is to be resolved; `None` for one that is whole.
+pub fn brief_lens(lens: &lsp::CodeLens) -> jsonrpc::Result<Option<Brief>> {
+    let data = lens.data.clone().filter(|_| lens.command.is_none());
+    data.map(serde_json::from_value)
+        .transpose()
+        .map_err(|error| jsonrpc::Error::invalid_params(format!("the lens's data are not ours: {error}")))
 }
 
 /// A command.

@@ -11,6 +11,7 @@
 //! - Old hints move along with the text while it is edited; none is shown where its place was edited away.
 
 mod analysis;
+mod applying;
 mod background;
 mod code_actions;
 mod code_lens;
@@ -18,6 +19,7 @@ mod commands;
 mod configuration;
 mod diagnostics;
 mod documents;
+mod editing;
 mod edits;
 mod execute;
 mod findings;
@@ -41,7 +43,9 @@ mod model_provider;
 mod models;
 mod offers;
 mod outbox;
+mod outcome;
 mod outcomes;
+mod pace;
 mod panel;
 mod plan;
 mod progress;
@@ -51,6 +55,7 @@ mod protocol;
 mod server;
 mod session;
 mod settings;
+mod shown;
 mod status;
 mod stdio;
 mod suggestions;

@@ -16,7 +16,6 @@ use super::protocol::{
 };
 use super::session::{Session, World};
 use super::to_proto::Scale;
-use super::view::View;
 use super::{
     code_actions, code_lens, from_proto, hover, inlay_hints, machine_code, offers, panel, plan, protocol, status,
     to_proto, workspace_kernels,
@@ -51,10 +50,6 @@ pub fn service(world: World) -> (LspService<Server>, tower_lsp::ClientSocket, Ar
     let (service, socket) = service.finish();
     let session = Arc::clone(&service.inner().session);
     (service, socket, session)
-}
-
-fn scale(view: &View) -> Scale<'_> {
-    Scale { text: &view.text, encoding: view.encoding }
 }
 
 impl Server {
@@ -167,7 +162,14 @@ impl LanguageServer for Server {
         }
         let lenses = code_lens::lenses(&view);
         self.session.lenses_were_shown(uri, &lenses);
-        Ok(Some(to_proto::lenses(&lenses, scale(&view))))
+        Ok(Some(to_proto::lenses(&lenses, &view)))
+    }
+
+    async fn code_lens_resolve(&self, mut lens: lsp::CodeLens) -> Result<lsp::CodeLens> {
+        let Some(brief) = from_proto::brief_lens(&lens)? else { return Ok(lens) };
+        let (title, command) = self.session.lens(&brief).ok_or_else(Error::content_modified)?;
+        lens.command = Some(to_proto::command(&title, &command));
+        Ok(lens)
     }
 
     async fn inlay_hint(&self, params: lsp::InlayHintParams) -> Result<Option<Vec<lsp::InlayHint>>> {
@@ -179,14 +181,14 @@ impl LanguageServer for Server {
         let range = from_proto::range(params.range, &view);
         let hints = inlay_hints::hints(&view, &range);
         self.session.hints_were_shown(uri, &view);
-        Ok(Some(hints.into_iter().map(|hint| to_proto::hint(hint, scale(&view))).collect()))
+        Ok(Some(hints.into_iter().map(|hint| to_proto::hint(hint, Scale::of(&view))).collect()))
     }
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
         let Some(view) = self.session.view(place.text_document.uri.as_str()).await else { return Ok(None) };
         let at = view.text.offset(from_proto::position(place.position), view.encoding);
-        Ok(hover::hover(&view, at).map(|hover| to_proto::hover(hover, scale(&view))))
+        Ok(hover::hover(&view, at).map(|hover| to_proto::hover(hover, Scale::of(&view))))
     }
 
     async fn code_action(&self, params: lsp::CodeActionParams) -> Result<Option<lsp::CodeActionResponse>> {

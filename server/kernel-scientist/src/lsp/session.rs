@@ -6,38 +6,28 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use hip_syntax::{Change, PositionEncoding, Text};
+use hip_syntax::PositionEncoding;
 use lab::Cancel;
-use serde_json::Value;
 
 use super::analysis::Analysis;
 use super::background::Turns;
-use super::code_actions::Untested;
-use super::code_lens::Lens;
-use super::commands::{Command, Target};
+use super::commands::Target;
 use super::diagnostics::Finding;
-use super::documents::{Documents, Role, Standing};
+use super::documents::Documents;
 use super::forecasting::{Forecasting, Made};
 use super::from_proto::Abilities;
 use super::history::FileHistory;
 use super::jobs::Jobs;
 use super::models::EditorModels;
-use super::outbox::{Outbox, Refreshed, Tone};
-use super::proposals::{Goal, Proposal, Proposals};
+use super::outbox::Outbox;
+use super::outcome::{Outcome, Told};
+use super::proposals::Proposals;
 use super::protocol::RunEvent;
 use super::settings::Settings;
 use super::suggestions::{Shelf, Suggestions};
-use super::to_proto::{EditAbilities, Publication, WorkspaceChange};
+use super::to_proto::EditAbilities;
 use super::view::View;
-use super::work::{Outcome, Told};
-
-/// Longest wait of a request for the first reading of a document: before it there is nothing to answer with.
-const FIRST_PATIENCE: Duration = Duration::from_millis(1500);
-/// Longest wait for a reading without which a hint would vanish. One of 8,000 lines takes 15 ms; who types faster than
-/// texts are read is answered with what is known.
-const LOST_PATIENCE: Duration = Duration::from_millis(40);
 
 /// Where the server keeps things.
 #[derive(Clone, Debug)]
@@ -144,9 +134,9 @@ pub(super) struct State {
     /// Documents with a benchmark file beside them.
     pub fed: HashSet<String>,
     /// Hash of what hints said when the client last asked.
-    shown_hints: HashMap<String, u64>,
+    pub shown_hints: HashMap<String, u64>,
     /// The same of lenses.
-    shown_lenses: HashMap<String, u64>,
+    pub shown_lenses: HashMap<String, u64>,
     /// Files whose runs are being looked at for one to resume.
     pub offering: HashSet<PathBuf>,
     /// Runs that were offered for resuming.
@@ -204,218 +194,6 @@ impl Session {
     /// The state. A panic elsewhere while it was held left it whole enough: each change of it is one step.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A document was opened.
-    pub fn open(self: &Arc<Self>, uri: &str, path: PathBuf, role: Role, version: i32, text: &str) {
-        self.state().documents.open(uri, path.clone(), role, version, text);
-        self.read(uri);
-        if role == Role::Source {
-            self.offer_unfinished(uri, path);
-        }
-    }
-
-    /// A document was changed: its text is, when this returns; reading it follows.
-    pub fn change(self: &Arc<Self>, uri: &str, version: i32, changes: &[Change]) {
-        {
-            let mut state = self.state();
-            let encoding = state.abilities.encoding;
-            let splices = state.documents.change(uri, version, changes, encoding);
-            state.forecasting.edited(uri, &splices);
-            state.carry_findings(uri, &splices);
-            if let Some(looking) = state.looking.remove(uri) {
-                looking.cancel();
-            }
-        }
-        self.read(uri);
-    }
-
-    /// A document was saved: another program may have measured it.
-    pub fn saved(self: &Arc<Self>, uri: &str) {
-        let path = self.state().documents.get(uri).map(|document| document.path.clone());
-        if let Some(path) = path {
-            self.read_history(&path);
-            self.forecast_after_a_pause(uri);
-        }
-    }
-
-    /// A document was closed. Jobs on it go on: what they find is kept in the notebook.
-    pub fn close(&self, uri: &str) {
-        let (cleared, encoding) = {
-            let mut state = self.state();
-            if let Some(document) = state.documents.get(uri) {
-                let path = document.path.clone();
-                state.histories.remove(&path);
-                state.devices.remove(&path);
-            }
-            state.forecasting.forget(uri);
-            state.documents.close(uri);
-            state.shown_hints.remove(uri);
-            state.shown_lenses.remove(uri);
-            state.fed.remove(uri);
-            if let Some(looking) = state.looking.remove(uri) {
-                looking.cancel();
-            }
-            state.forget_unused_suggestions();
-            (state.found.remove(uri).is_some(), state.abilities.encoding)
-        };
-        if cleared {
-            let (text, found) = (Text::default(), Vec::new());
-            let (uri, version, shows_related) = (uri.to_owned(), None, false);
-            self.outbox.publish(Publication { uri, version, text, encoding, found, shows_related });
-        }
-    }
-
-    /// A document as it is now, at once: with what was last read, moved along with the edits since. Waits, and not for
-    /// long, only where nothing was read yet or an edit took away the place of something that is shown.
-    pub async fn view(&self, uri: &str) -> Option<View> {
-        let start = Instant::now();
-        loop {
-            let (was_read, left) = {
-                let mut state = self.state();
-                let document = state.documents.get(uri).filter(|document| document.role == Role::Source)?;
-                let patience = match document.standing() {
-                    Standing::Known => Duration::ZERO,
-                    Standing::Unread => FIRST_PATIENCE,
-                    Standing::Lost => LOST_PATIENCE,
-                };
-                let left = patience.saturating_sub(start.elapsed());
-                if left.is_zero() {
-                    let view = state.view(uri);
-                    if view.is_none() {
-                        // Whoever asked shows nothing now, and is to ask again when there is something.
-                        state.nothing_is_shown(uri);
-                    }
-                    return view;
-                }
-                (document.was_read().notified_owned(), left)
-            };
-            // Whether it was read or the time is up, the loop looks again.
-            let _ = tokio::time::timeout(left, was_read).await;
-        }
-    }
-
-    /// The client has what hints say in this view.
-    pub fn hints_were_shown(&self, uri: &str, view: &View) {
-        let digest = super::background::hints_digest(view);
-        let mut state = self.state();
-        // It may have been closed meanwhile, and nothing is kept of what is closed.
-        if state.documents.get(uri).is_some() {
-            state.shown_hints.insert(uri.to_owned(), digest);
-        }
-    }
-
-    /// The client has these lenses.
-    pub fn lenses_were_shown(&self, uri: &str, lenses: &[Lens]) {
-        let digest = super::background::lenses_digest(lenses);
-        let mut state = self.state();
-        if state.documents.get(uri).is_some() {
-            state.shown_lenses.insert(uri.to_owned(), digest);
-        }
-    }
-
-    /// Asks the client to ask again where it shows something else than it would be told now.
-    pub(super) fn refresh_where_changed(&self, uri: &str) {
-        let (view, shows_hints, shows_lenses) = {
-            let state = self.state();
-            let Some(view) = state.view(uri) else { return };
-            let abilities = &state.abilities;
-            let shows_hints = abilities.refreshes_hints && state.shown_hints.contains_key(uri);
-            (view, shows_hints, abilities.refreshes_lenses && state.shown_lenses.contains_key(uri))
-        };
-        // Worked out with the state free for others: in a large file it takes a moment.
-        let hints = shows_hints.then(|| super::background::hints_digest(&view));
-        let lenses = shows_lenses.then(|| super::background::lenses_digest(&super::code_lens::lenses(&view)));
-        let (hints, lenses) = {
-            let mut state = self.state();
-            let hints = hints.is_some_and(|hints| is_news(&mut state.shown_hints, uri, hints));
-            (hints, lenses.is_some_and(|lenses| is_news(&mut state.shown_lenses, uri, lenses)))
-        };
-        if hints {
-            self.refresh(Refreshed::Hints);
-        }
-        if lenses {
-            self.refresh(Refreshed::Lenses);
-        }
-    }
-
-    pub(super) fn refresh(&self, what: Refreshed) {
-        let can = {
-            let state = self.state();
-            match what {
-                Refreshed::Hints => state.abilities.refreshes_hints,
-                Refreshed::Lenses => state.abilities.refreshes_lenses,
-            }
-        };
-        if can {
-            self.outbox.refresh(what);
-        }
-    }
-
-    /// What an untested hypothesis changes, as an edit of the version that it was offered on.
-    pub async fn written(self: &Arc<Self>, untested: Untested) -> Result<WorkspaceChange, String> {
-        let session = Arc::clone(self);
-        let written = tokio::task::spawn_blocking(move || session.write(&untested));
-        written.await.unwrap_or_else(|error| Err(format!("the change could not be written: {error}")))
-    }
-
-    fn write(&self, untested: &Untested) -> Result<WorkspaceChange, String> {
-        let changed = || "the document was changed since; ask for code actions again".to_owned();
-        let (path, text) = {
-            let state = self.state();
-            let document = state.documents.get(&untested.target.uri).ok_or_else(changed)?;
-            if document.version != untested.version {
-                return Err(changed());
-            }
-            (document.path.clone(), document.text.to_string())
-        };
-        let drafts = self.shelf.catalog(&path).apply(&text, &untested.key).map_err(|error| error.to_string())?;
-        let draft = drafts.into_iter().next().ok_or("the hypothesis has no draft")?;
-        let proposal = Proposal {
-            uri: untested.target.uri.clone(),
-            path,
-            base: text.into(),
-            text: draft.text.into(),
-            title: untested.title.clone(),
-        };
-        let change = proposal.change(self.goal(&proposal.uri), true)?;
-        if change.version != Some(untested.version) {
-            return Err(changed());
-        }
-        Ok(change)
-    }
-
-    /// A document as a change would find it.
-    pub(super) fn goal(&self, uri: &str) -> Goal {
-        let state = self.state();
-        Goal {
-            open: state.documents.get(uri).map(|document| (document.version, document.text.clone())),
-            encoding: state.abilities.encoding,
-            abilities: state.abilities.edits,
-        }
-    }
-
-    /// As [`Session::execute`], with what takes more than a moment (texts read, files written) out of other messages' way.
-    pub async fn executed(self: &Arc<Self>, command: Command) -> Option<Value> {
-        let session = Arc::clone(self);
-        let executed = tokio::task::spawn_blocking(move || session.execute(command)).await;
-        executed.unwrap_or_else(|error| match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The server is ending.
-            Err(_) => None,
-        })
-    }
-
-    /// Carries out a command. Long ones are jobs: the answer is their number, at once. Not to be called where messages are
-    /// handled: see [`Session::executed`].
-    pub fn execute(self: &Arc<Self>, command: Command) -> Option<Value> {
-        match self.try_to(command) {
-            Ok(answer) => answer,
-            Err(why) => {
-                self.outbox.message(Tone::Warning, why);
-                None
-            }
-        }
     }
 
     /// Asks a job to stop.
@@ -480,18 +258,7 @@ impl Session {
     }
 }
 
-/// Whether the client shows something else; it is asked once for each change, whether or not it asks again.
-fn is_news(shown: &mut HashMap<String, u64>, uri: &str, now: u64) -> bool {
-    shown.get_mut(uri).is_some_and(|shown| std::mem::replace(shown, now) != now)
-}
-
 impl State {
-    fn nothing_is_shown(&mut self, uri: &str) {
-        for shown in [&mut self.shown_hints, &mut self.shown_lenses] {
-            shown.insert(uri.to_owned(), 0);
-        }
-    }
-
     /// Forgets hypotheses for kernels that are in no open document: each edit makes another kernel.
     pub fn forget_unused_suggestions(&mut self) {
         let analyses = self.documents.iter().filter_map(|(_, document)| document.analysis());
@@ -527,6 +294,7 @@ impl State {
         let known = self.forecasting.of(uri);
         Some(View {
             uri: uri.to_owned(),
+            opening: document.opening,
             version: document.version,
             text: document.text.clone(),
             encoding: self.abilities.encoding,

@@ -10,7 +10,7 @@ use serde_json::json;
 use tower_lsp::ls_types as lsp;
 
 use super::code_actions::{Action, Kind, What};
-use super::code_lens::Lens;
+use super::code_lens::{Brief, Lens};
 use super::commands::{self, Command};
 use super::diagnostics::{Finding, Related, RelatedPlace, Severity};
 use super::edits::TextEdit;
@@ -19,6 +19,10 @@ use super::inlay_hints::Hint;
 use super::outbox::Tone;
 use super::progress::Shown;
 use super::protocol;
+use super::view::View;
+
+/// Lenses that a client is given whole: those of some fifty kernels.
+const MOST_WHOLE_LENSES: usize = 150;
 
 /// Where positions are counted: a text and an encoding.
 #[derive(Clone, Copy)]
@@ -29,7 +33,12 @@ pub struct Scale<'a> {
     pub encoding: PositionEncoding,
 }
 
-impl Scale<'_> {
+impl<'a> Scale<'a> {
+    /// That of a view.
+    pub fn of(view: &'a View) -> Self {
+        Self { text: &view.text, encoding: view.encoding }
+    }
+
     /// A byte of the text.
     pub fn position(self, at: usize) -> lsp::Position {
         let position = self.text.position(at, self.encoding);
@@ -108,7 +117,7 @@ pub fn capabilities(encoding: PositionEncoding) -> lsp::InitializeResult {
         }),
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
-        code_lens_provider: Some(lsp::CodeLensOptions { resolve_provider: Some(false) }),
+        code_lens_provider: Some(lsp::CodeLensOptions { resolve_provider: Some(true) }),
         inlay_hint_provider: Some(lsp::OneOf::Left(true)),
         code_action_provider: Some(lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
             code_action_kinds: Some(kinds),
@@ -126,17 +135,28 @@ pub fn capabilities(encoding: PositionEncoding) -> lsp::InitializeResult {
     lsp::InitializeResult { capabilities, server_info: Some(server_info), ..Default::default() }
 }
 
-fn command(title: &str, command: &Command) -> lsp::Command {
+/// A command with what is written on its button.
+pub fn command(title: &str, command: &Command) -> lsp::Command {
     let (name, argument) = command.written();
     lsp::Command::new(title.to_owned(), name.to_owned(), Some(vec![argument]))
 }
 
-/// Lenses; those of one kernel stand at one place, which is looked up once.
-pub fn lenses(lenses: &[Lens], scale: Scale<'_>) -> Vec<lsp::CodeLens> {
+/// Lenses of a document; those of one kernel stand at one place, which is looked up once. Where there are many, a client is told
+/// what they say when it asks for those that come into view.
+pub fn lenses(lenses: &[Lens], view: &View) -> Vec<lsp::CodeLens> {
+    let (is_brief, scale) = (lenses.len() > MOST_WHOLE_LENSES, Scale::of(view));
     let of_kernel = |lenses: &[Lens]| {
         let range = scale.range(&lenses[0].at);
-        let lens =
-            |lens: &Lens| lsp::CodeLens { range, command: Some(command(&lens.title, &lens.command)), data: None };
+        let lens = |lens: &Lens| match is_brief {
+            true => {
+                let brief = Brief { opening: view.opening, lens: lens.which.clone() };
+                lsp::CodeLens { range, command: None, data: Some(json!(brief)) }
+            }
+            false => {
+                let command = command(&lens.title, &lens.which.command(&view.uri));
+                lsp::CodeLens { range, command: Some(command), data: None }
+            }
+        };
         lenses.iter().map(lens).collect::<Vec<_>>()
     };
     lenses.chunk_by(|one, next| one.at == next.at).flat_map(of_kernel).collect()

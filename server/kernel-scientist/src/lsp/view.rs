@@ -16,6 +16,8 @@ use super::suggestions::Suggestions;
 pub struct View {
     /// The client's address for it.
     pub uri: String,
+    /// Which opening of it.
+    pub opening: u64,
     /// Its version, as the client counts.
     pub version: i32,
     /// Its text now.

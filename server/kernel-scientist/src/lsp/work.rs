@@ -4,21 +4,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lab::sanitize::{Fault, Sanitized, Sanitizer};
+use lab::sanitize::{Sanitized, Sanitizer};
 use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
-use lab::{Cancel, Failure, LabError, Source, TimeReport};
+use lab::{Cancel, Failure, LabError, Source};
 use llm::editor::EditorProvider;
-use notebook::{MeasuredCode, Notebook, NotebookError, RunId};
+use notebook::{MeasuredCode, Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
 use scientist::evolution::{self, Ended, Evolution, Stages};
-use scientist::run::{RunError, RunRequest, Settings as Measuring};
+use scientist::run::{RunRequest, Settings as Measuring};
 use scientist::stages::Hypothesis;
-use scientist::trial::{self, TrialError};
+use scientist::trial;
 
 use super::keys::EditorKeys;
 use super::models::EditorModels;
+use super::outcome::{Outcome, Told};
+use super::pace::Pace;
 use super::settings::Settings;
 use super::suggestions::Shelf;
 use crate::cli::CliError;
@@ -100,72 +102,6 @@ pub struct Assignment {
     pub keys: Option<EditorKeys>,
     /// Ends it.
     pub cancel: Cancel,
-}
-
-/// What a job tells on its way.
-#[derive(Clone, Debug)]
-pub enum Told {
-    /// What it is doing, and how far it is, in percent.
-    Doing(String, Option<u32>),
-    /// What happened in an evolution.
-    Event(Box<Event>),
-}
-
-/// What a job came to.
-#[derive(Debug)]
-pub enum Outcome {
-    /// Times, which are in the notebook.
-    Timed(Box<TimeReport>),
-    /// A hypothesis was tested.
-    Tested(Box<Hypothesis>, Box<trial::Tested>),
-    /// An evolution of this text came to its end; its best version cures these lines, by the forecasts of both.
-    Evolved(Arc<str>, Box<Ended>, Vec<Cured>),
-    /// Faults that sanitizers found, and how the run failed, if it did.
-    Checked(Vec<Fault>, Option<Failure>),
-    /// Hypotheses with what they gain by forecast, and why there is no forecast where there could be one.
-    Suggested(Vec<(Hypothesis, Option<Outlook>)>, Option<String>),
-    /// The code as it is in the editor fails.
-    Failed(Failure),
-    /// It could not be done; the text says why and what to do.
-    Error(String),
-    /// Somebody stopped it.
-    Cancelled,
-}
-
-impl From<LabError> for Outcome {
-    fn from(error: LabError) -> Self {
-        match error {
-            LabError::Code(failure) => Self::Failed(failure),
-            LabError::Cancelled => Self::Cancelled,
-            other => Self::Error(other.to_string()),
-        }
-    }
-}
-
-impl From<NotebookError> for Outcome {
-    fn from(error: NotebookError) -> Self {
-        Self::Error(error.to_string())
-    }
-}
-
-impl From<RunError> for Outcome {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Original(failure) => Self::Failed(failure),
-            RunError::Lab(error) => error.into(),
-            other => Self::Error(other.to_string()),
-        }
-    }
-}
-
-impl From<TrialError> for Outcome {
-    fn from(error: TrialError) -> Self {
-        match error {
-            TrialError::NotWritten(why) => Self::Error(why),
-            TrialError::Run(error) => error.into(),
-            TrialError::Cancelled => Self::Cancelled,
-        }
-    }
 }
 
 impl Assignment {
@@ -448,64 +384,4 @@ fn measuring(bench: &Workbench) -> Measuring {
 /// A seed that every reader of JSON sees as the same number.
 fn seed() -> u64 {
     rand::random::<u64>() >> 11
-}
-
-/// Turns an evolution's events into a line and a percentage.
-#[derive(Default)]
-struct Pace {
-    generation: u32,
-    of: u32,
-    /// Experiments over in this generation, of about so many.
-    done: u32,
-    planned: u32,
-    best: Option<f64>,
-    usd: f64,
-}
-
-impl Pace {
-    fn of(&mut self, event: &Event) -> Option<(String, Option<u32>)> {
-        let doing = match event {
-            Event::Working { doing, .. } => doing.clone(),
-            Event::Generation { generation, of, best, best_ratio, spent_usd, .. } => {
-                (self.generation, self.of, self.done, self.planned) = (*generation, *of, 0, 0);
-                self.best = (*best != 0).then_some(*best_ratio);
-                self.usd = *spent_usd;
-                "begins".into()
-            }
-            Event::Designed { plans, .. } => {
-                self.planned = plans.iter().filter(|plan| plan.chosen.is_some()).count() as u32;
-                format!("{} experiments planned", self.planned)
-            }
-            Event::Finding { .. } => {
-                self.done += 1;
-                return None;
-            }
-            Event::Confirmed { .. } => {
-                self.generation = self.of;
-                self.done = self.planned;
-                "confirming".into()
-            }
-            _ => return None,
-        };
-        Some((self.line(&doing), self.percent()))
-    }
-
-    fn line(&self, doing: &str) -> String {
-        let best =
-            self.best.map_or_else(|| "best so far: the original".into(), |best| format!("best so far {best:.2}x"));
-        match self.generation {
-            0 => doing.to_owned(),
-            generation => format!("generation {generation} of {} · {best} · ${:.2} · {doing}", self.of, self.usd),
-        }
-    }
-
-    fn percent(&self) -> Option<u32> {
-        if self.of == 0 || self.generation == 0 {
-            return Some(0);
-        }
-        let share =
-            if self.planned == 0 { 0.0 } else { f64::from(self.done.min(self.planned)) / f64::from(self.planned) };
-        // The last tenth is the confirmation's.
-        Some(((f64::from(self.generation - 1) + share) / f64::from(self.of) * 90.0) as u32)
-    }
 }

@@ -57,6 +57,7 @@ fn closed(session: &Arc<Session>, uri: &str) -> Result<View, String> {
     let device = config.ok().and_then(|config| devices::find(&config, &settings.device).ok());
     Ok(View {
         uri: uri.to_owned(),
+        opening: 0,
         version: 0,
         text,
         encoding: PositionEncoding::Utf16,

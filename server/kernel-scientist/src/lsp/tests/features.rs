@@ -22,6 +22,7 @@ pub fn view(text: &str) -> View {
     let text = Text::new(text);
     View {
         uri: "file:///w/a.hip".into(),
+        opening: 1,
         version: 1,
         encoding: PositionEncoding::Utf8,
         analysis: Arc::new(Analysis::read(&text, 0)),

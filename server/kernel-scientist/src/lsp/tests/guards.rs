@@ -121,6 +121,7 @@ async fn the_end_of_input_ends_the_server() {
 async fn nonsense_is_answered_with_an_error_and_forgotten() {
     let mut editor = Editor::start().await;
     let uri = editor.open("a.hip", "__global__ void k() {}\n").await;
+    let zero = json!({ "line": 0, "character": 0 });
     for (method, params) in [
         ("textDocument/hover", json!({})),
         ("textDocument/hover", json!([1, 2])),
@@ -128,6 +129,7 @@ async fn nonsense_is_answered_with_an_error_and_forgotten() {
         ("workspace/executeCommand", json!({ "command": "rm -rf", "arguments": [] })),
         ("workspace/executeCommand", json!({ "command": "kernelScientist.time", "arguments": [{ "uri": 7 }] })),
         ("codeAction/resolve", json!({ "title": "x", "data": { "uri": 1 } })),
+        ("codeLens/resolve", json!({ "range": { "start": zero, "end": zero }, "data": { "opening": 1 } })),
         ("kernelScientist/population", json!({ "uri": "untitled:Untitled-1" })),
         ("kernelScientist/status", json!({ "uri": "untitled:Untitled-1" })),
         ("kernelScientist/version", json!({ "run": 1, "of": { "candidate": 0 } })),

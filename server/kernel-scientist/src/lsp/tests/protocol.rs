@@ -15,6 +15,7 @@ async fn it_says_what_it_can_do() {
     assert_eq!(can["positionEncoding"], "utf-16");
     assert_eq!(can["textDocumentSync"]["change"], 2);
     assert_eq!(can["codeActionProvider"]["resolveProvider"], true);
+    assert_eq!(can["codeLensProvider"]["resolveProvider"], true);
     assert_eq!(can["codeActionProvider"]["codeActionKinds"].as_array().unwrap().len(), 5);
     for nothing in ["completionProvider", "definitionProvider", "documentFormattingProvider", "referencesProvider"] {
         assert_eq!(can[nothing], Value::Null, "that is clangd's: {nothing}");
@@ -54,6 +55,31 @@ async fn a_document_is_served_from_opening_to_closing() {
     assert!(hover["contents"]["value"].as_str().unwrap().contains("Not measured yet"), "{hover}");
     editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
     assert_eq!(editor.ask(&uri, "codeLens", json!({})).await, Value::Null);
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lenses_of_a_large_file_are_resolved_when_they_come_into_view() {
+    let mut editor = Editor::start().await;
+    let text: String = (0..60).map(|number| KERNEL.replace("k(", &format!("k{number}("))).collect();
+    let uri = editor.open("large.hip", &text).await;
+    let lenses = editor.ask(&uri, "codeLens", json!({})).await;
+    let lenses = lenses.as_array().unwrap();
+    assert_eq!(lenses.len(), 180);
+    assert!(lenses.iter().all(|lens| lens.get("command").is_none()), "{}", lenses[0]);
+    let resolved = editor.request("codeLens/resolve", lenses[178].clone()).await;
+    let command = &resolved["command"];
+    assert_eq!((&command["title"], &command["command"]), (&json!("Suggest"), &json!("kernelScientist.suggest")));
+    assert_eq!(command["arguments"], json!([{ "uri": uri, "kernel": "k59" }]));
+    assert_eq!(resolved["range"], lenses[178]["range"]);
+    // One of a job that has ended meanwhile, and one that is whole.
+    let mut of_job = lenses[0].clone();
+    of_job["data"]["lens"] = json!({ "job": 7 });
+    assert_eq!(editor.request("codeLens/resolve", of_job).await["command"]["title"], "ended");
+    assert_eq!(editor.request("codeLens/resolve", resolved.clone()).await, resolved);
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } })).await;
+    let late = editor.answer("codeLens/resolve", lenses[0].clone()).await;
+    assert_eq!(late["error"]["code"], -32801, "{late}");
     editor.stop().await;
 }
 

@@ -1,0 +1,64 @@
+//! How far an evolution is, in a line and in percent.
+
+use scientist::evolution::event::Event;
+
+/// Turns an evolution's events into a line and a percentage.
+#[derive(Default)]
+pub struct Pace {
+    generation: u32,
+    of: u32,
+    /// Experiments over in this generation, of about so many.
+    done: u32,
+    planned: u32,
+    best: Option<f64>,
+    usd: f64,
+}
+
+impl Pace {
+    /// What an event says of it; `None` for one that says nothing.
+    pub fn of(&mut self, event: &Event) -> Option<(String, Option<u32>)> {
+        let doing = match event {
+            Event::Working { doing, .. } => doing.clone(),
+            Event::Generation { generation, of, best, best_ratio, spent_usd, .. } => {
+                (self.generation, self.of, self.done, self.planned) = (*generation, *of, 0, 0);
+                self.best = (*best != 0).then_some(*best_ratio);
+                self.usd = *spent_usd;
+                "begins".into()
+            }
+            Event::Designed { plans, .. } => {
+                self.planned = plans.iter().filter(|plan| plan.chosen.is_some()).count() as u32;
+                format!("{} experiments planned", self.planned)
+            }
+            Event::Finding { .. } => {
+                self.done += 1;
+                return None;
+            }
+            Event::Confirmed { .. } => {
+                self.generation = self.of;
+                self.done = self.planned;
+                "confirming".into()
+            }
+            _ => return None,
+        };
+        Some((self.line(&doing), self.percent()))
+    }
+
+    fn line(&self, doing: &str) -> String {
+        let best =
+            self.best.map_or_else(|| "best so far: the original".into(), |best| format!("best so far {best:.2}x"));
+        match self.generation {
+            0 => doing.to_owned(),
+            generation => format!("generation {generation} of {} · {best} · ${:.2} · {doing}", self.of, self.usd),
+        }
+    }
+
+    fn percent(&self) -> Option<u32> {
+        if self.of == 0 || self.generation == 0 {
+            return Some(0);
+        }
+        let share =
+            if self.planned == 0 { 0.0 } else { f64::from(self.done.min(self.planned)) / f64::from(self.planned) };
+        // The last tenth is the confirmation's.
+        Some(((f64::from(self.generation - 1) + share) / f64::from(self.of) * 90.0) as u32)
+    }
+}
