@@ -8,9 +8,10 @@ use lab::benchmark::{self, Benchmark};
 use llm::LlmError;
 
 use super::commands::Target;
+use super::outcome::Outcome;
 use super::protocol::{FedBy, Plan, PlanParams};
 use super::session::Session;
-use super::work::{Assignment, Outcome, Work};
+use super::work::{Assignment, Work};
 use crate::cli::provider::Provider;
 use crate::models::{ModelNames, Models};
 
