@@ -19,7 +19,9 @@ const host = {
   legalComments: "none",
 };
 const page = {
-  entryPoints: { panel: "src/panel/webview/main.ts" },
+  entryPoints: { panel: "src/panel/webview/main.tsx" },
+  jsx: "automatic",
+  jsxImportSource: "preact",
   bundle: true,
   platform: "browser",
   target: "es2022",
@@ -28,12 +30,25 @@ const page = {
   minify: true,
   legalComments: "none",
 };
-const bundles = existsSync("src/panel/webview/main.ts") ? [host, page] : [host];
+const bundles = existsSync("src/panel/webview/main.tsx") ? [host, page] : [host];
 
 if (process.argv.includes("--tests")) {
   rmSync("target/unit", { recursive: true, force: true });
   // Only pure parts are tested here: what needs the editor's API is tested in the editor.
-  await esbuild.build({ ...host, entryPoints: readdirSync("test").filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`), outdir: "target/unit", minify: false, sourcemap: "inline", external: [], alias: { vscode: "./test/noEditor.ts" }, logLevel: "error" });
+  await esbuild.build({
+    ...host,
+    entryPoints: readdirSync("test", { recursive: true }).filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`),
+    outdir: "target/unit",
+    minify: false,
+    // What is sent to a page to run there can use nothing of ours.
+    keepNames: false,
+    sourcemap: "inline",
+    external: ["playwright-core", "vscode-oniguruma", "vscode-textmate"],
+    alias: { vscode: "./test/noEditor.ts" },
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    logLevel: "error",
+  });
 } else if (process.argv.includes("--watch")) {
   for (const bundle of bundles) await (await esbuild.context({ ...bundle, minify: false, sourcemap: true })).watch();
 } else {

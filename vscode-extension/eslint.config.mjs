@@ -7,7 +7,7 @@ export default defineConfig(
   js.configs.recommended,
   { files: ["**/*.mjs"], languageOptions: { globals: { console: "readonly", process: "readonly", URL: "readonly" } } },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [typescript.configs.strictTypeChecked, typescript.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { project: ["tsconfig.json", "tsconfig.webview.json"], tsconfigRootDir: import.meta.dirname } },
     rules: {
