@@ -16,6 +16,10 @@ if (values.server !== undefined) {
   spawnSync("strip", [`bin/${platform}/${program}`]);
 }
 for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(`../${licence}`, licence);
+// What the repository has once is not kept twice.
+cpSync("../schemas", "schemas", { recursive: true });
+mkdirSync("sample", { recursive: true });
+for (const file of ["transpose.hip", "transpose.bench.toml"]) cpSync(`../demo/${file}`, `sample/${file}`);
 
 run("node", ["esbuild.mjs"]);
 const target = values.server === undefined ? [] : ["--target", platform];

@@ -4,9 +4,13 @@ import * as vscode from "vscode";
 import { watchActiveFile } from "./activeFile";
 import { Client, startWithKernels, tellOfChanges } from "./client";
 import { registerCommands } from "./commands";
+import { registerFirstSteps } from "./firstSteps";
 import { Keys } from "./keys/store";
 import { bridgeModels } from "./models/bridge";
+import { registerPanels } from "./panel/panel";
 import { type KeyParams, Methods } from "./protocol";
+import { offerTomlSchemas } from "./tomlSchemas";
+import { registerViews } from "./views";
 import { VirtualDocuments } from "./virtualDocuments";
 
 let client: Client | undefined;
@@ -22,6 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
   client.onRequest(Methods.key, (params: KeyParams) => keys.answer(params));
   bridgeModels(context, client);
   registerCommands(context, client, keys, texts);
+  context.subscriptions.push(registerPanels(context, client), registerViews(client), registerFirstSteps(context), offerTomlSchemas(context));
   context.subscriptions.push(watchActiveFile(), tellOfChanges(client), startWithKernels(client));
   log.info(`Activated in ${(performance.now() - began).toFixed(0)} ms`);
 }

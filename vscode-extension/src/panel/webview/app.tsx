@@ -15,9 +15,7 @@ import type { Experiment, Member, VersionOf } from "../../protocol";
 export type Picked = { kind: "version"; number: number } | { kind: "experiment"; id: number };
 
 /** Ways to the extension. */
-export interface Post {
-  (message: FromPage): void;
-}
+export type Post = (message: FromPage) => void;
 
 export function App({ post, connect }: { post: Post; connect: (listener: (message: ToPage) => void) => void }) {
   const [data, setData] = useState<PanelData>();

@@ -12,7 +12,7 @@ const post = (message: FromPage): void => {
 };
 const root = document.getElementById("root");
 if (root !== null) {
-  let draw = (message: ToPage): void => void message;
+  let draw: ((message: ToPage) => void) | undefined;
   const connect = (listener: (message: ToPage) => void): void => {
     draw = listener;
     post({ type: "ready" });
@@ -25,7 +25,7 @@ if (root !== null) {
       const chosen = data.population !== null && data.population.run !== data.runs[0]?.run ? { run: data.population.run } : {};
       editor.setState({ uri: data.uri, ...chosen });
     }
-    draw(message);
+    draw?.(message);
   });
   render(<App post={post} connect={connect} />, root);
 }
