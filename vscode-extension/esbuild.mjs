@@ -39,6 +39,7 @@ if (process.argv.includes("--tests")) {
     ...host,
     entryPoints: readdirSync("test", { recursive: true }).filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`),
     outdir: "target/unit",
+    entryNames: "[name]",
     minify: false,
     // What is sent to a page to run there can use nothing of ours.
     keepNames: false,

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { inWords } from "../languageServer";
+import { inWords } from "../errors";
 import { Commands, Methods, type Population, type ProposalNumber, type Run, type RunEvent, type VersionOf } from "../protocol";
 import { html } from "./html";
 import { ProgressLine } from "./progress";

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { inWords } from "../languageServer";
+import { inWords } from "../errors";
 import { Methods, type Version, type VersionOf } from "../protocol";
 import { queryOf, versionOf } from "./versionQuery";
 

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { inWords } from "../languageServer";
+import { inWords } from "../errors";
 import { Refresher } from "../panel/refresher";
 import { type FileKernels, type KernelFigure, Methods } from "../protocol";
 

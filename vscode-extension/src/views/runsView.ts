@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import type { Job } from "../jobs";
-import { inWords } from "../languageServer";
+import { inWords } from "../errors";
 import { Refresher } from "../panel/refresher";
 import { Methods, type Run } from "../protocol";
 import { ago, runIcon, runWords } from "./runWords";
