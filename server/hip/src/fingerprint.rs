@@ -18,9 +18,31 @@ use crate::lexer::{Directive, DirectiveKind, Token};
 pub struct Fingerprint([u8; 16]);
 
 impl Fingerprint {
+    /// Of any bytes.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self::from(&blake3::hash(bytes))
+    }
+
+    /// Of code that rests on more than what this was read from, such as the headers that its file includes.
+    #[must_use]
+    pub fn resting_on(self, further: Option<Self>) -> Self {
+        match further {
+            Some(further) => Self::of_bytes(&[self.0, further.0].concat()),
+            None => self,
+        }
+    }
+
     /// The 16 bytes of the hash.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
+    }
+}
+
+impl From<&blake3::Hash> for Fingerprint {
+    fn from(hash: &blake3::Hash) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash.as_bytes()[..16]);
+        Self(bytes)
     }
 }
 
@@ -52,9 +74,7 @@ pub(crate) fn of_all(code: &Code) -> Fingerprint {
         hasher.update(&[u8::from(function_like), head as u8]);
         hasher.update(&before.to_le_bytes());
     }
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    Fingerprint(bytes)
+    Fingerprint::from(&hasher.finalize())
 }
 
 /// A part of the file that a name can stand for.
@@ -188,9 +208,7 @@ impl<'a> Uses<'a> {
         for part in std::iter::once(own).chain(parts.into_iter().map(|(_, part)| part)) {
             hasher.update(self.digest(part).as_bytes());
         }
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-        Fingerprint(bytes)
+        Fingerprint::from(&hasher.finalize())
     }
 
     fn digest(&self, part: Part) -> blake3::Hash {

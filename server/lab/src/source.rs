@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hip_syntax::Fingerprint;
+
 use crate::LabError;
+use crate::toolchain::clangd;
+use crate::toolchain::includes::{self, Headers};
 
 /// One version of a source file: the text that is built, and the path that messages and includes refer to.
 ///
@@ -42,6 +46,19 @@ impl Source {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
+    /// Fingerprint of the user's own headers that the source includes, as they lie on the disk; none where it includes none.
+    /// Figures of its kernels rest on them as on the kernels' own text.
+    pub fn headers(&self) -> Option<Fingerprint> {
+        if !includes::may_be_users(&self.text) {
+            return None;
+        }
+        // What clangd's files say wrongly is told by what builds the source.
+        let folders = clangd::options_for(&self.path).map(|options| options.include_folders).unwrap_or_default();
+        let mut headers = Headers::new(&folders);
+        headers.follow(&self.path, &self.text);
+        headers.fingerprint()
+    }
+
     /// The same file with another text.
     pub fn with_text(&self, text: impl Into<Arc<str>>) -> Self {
         Self { path: self.path.clone(), text: text.into() }
@@ -62,5 +79,26 @@ mod tests {
             assert!(error.contains("rename it"), "{error}");
         }
         Source::check_path(Path::new("/w w/größe 大.hip")).unwrap();
+    }
+
+    #[test]
+    fn figures_rest_on_the_users_headers() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let headers = |text: &str| Source::new(folder.path().join("a.hip"), text).headers();
+        let includes = "#include <hip/hip_runtime.h>\n#include <vector>\n#include \"tile.h\"\n";
+        assert_eq!(headers("#include <hip/hip_runtime.h>\n#include <vector>\nint tile;"), None);
+        assert_eq!(headers(includes), None, "a header that is not there");
+        put("tile.h", "#include \"size.h\"\nconstexpr int tile = SIZE;");
+        put("size.h", "#define SIZE 16");
+        let before = headers(includes);
+        assert!(before.is_some());
+        assert_eq!(headers(includes), before);
+        put("size.h", "#define SIZE 32");
+        assert_ne!(headers(includes), before, "a header of a header has changed");
+        put("size.h", "#define SIZE 16");
+        assert_eq!(headers(includes), before);
+        put("beside.h", "#define SIZE 8");
+        assert_eq!(headers(includes), before, "a header that is not included");
     }
 }

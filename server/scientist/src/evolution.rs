@@ -98,7 +98,7 @@ pub struct Ended {
 impl<'a, E: Evaluator> Evolution<'a, E> {
     /// A run on `evaluator`'s device, kept in `notebook`.
     pub fn new(evaluator: &'a E, stages: Stages<'a>, notebook: &'a Notebook) -> Self {
-        let identify = Box::new(identity::of);
+        let identify = Box::new(|text: &str| Identity::of(text, None));
         Self {
             evaluator,
             stages,

@@ -3,12 +3,12 @@
 //! It is kept in the notebook as a run of its own that has come to its end, so that histories and findings know of it. It
 //! is recorded when it is over: a test that is cancelled or killed leaves nothing that could be resumed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lab::workbench::{Sampling, ShapeChoice};
-use lab::{Cancel, Comparison, Failure, LabError};
+use lab::{Cancel, Comparison, Failure, LabError, Source};
 use notebook::{
     ExperimentId, ExperimentKind, ExperimentOutcome, KernelFingerprint, MeasuredCode, NewCandidate, NewExperiment,
     NewRun, Notebook, NotebookError, RunChange, RunId, Spent,
@@ -187,7 +187,7 @@ impl<E: Evaluator> Trial<'_, E> {
         took: Duration,
     ) -> Result<RunId, TrialError> {
         let request = self.request;
-        let original = Version::of(&request.text);
+        let original = Version::of(&request.file, &request.text);
         let run = notebook.start_run(&NewRun {
             file: &request.file,
             text: original.text,
@@ -226,7 +226,7 @@ impl<E: Evaluator> Trial<'_, E> {
         original: &Version<'_>,
     ) -> Result<ExperimentId, NotebookError> {
         let draft = &self.drafts[attempt.draft];
-        let version = Version::of(&draft.text);
+        let version = Version::of(&self.request.file, &draft.text);
         let mut hypothesis = json!(self.request.hypothesis);
         if let (Value::Object(fields), false) = (&mut hypothesis, draft.settings.is_empty()) {
             fields.insert("settings".into(), json!(draft.settings));
@@ -279,7 +279,7 @@ impl<E: Evaluator> Trial<'_, E> {
         };
         candidate(0, original, &[], "the file as it was", None)?;
         if decisive.outcome.is_ok() {
-            let version = Version::of(&self.drafts[decisive.draft].text);
+            let version = Version::of(&self.request.file, &self.drafts[decisive.draft].text);
             candidate(1, &version, std::slice::from_ref(&self.request.hypothesis.key), &finding.text, experiment)?;
         }
         Ok(())
@@ -293,8 +293,8 @@ struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    fn of(text: &'a str) -> Self {
-        Self { text, kernels: kernels(text) }
+    fn of(file: &Path, text: &'a str) -> Self {
+        Self { text, kernels: kernels(text, Source::new(file, text).headers()) }
     }
 
     fn code(&self) -> MeasuredCode<'_> {

@@ -13,7 +13,7 @@ use notebook::{Notebook, RunChange, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event, Finished};
-use scientist::evolution::{Ended, Evolution, Stages};
+use scientist::evolution::{Ended, Evolution, Identity, Stages};
 use scientist::model::ModelScientist;
 use scientist::run::{RunError, RunRequest, Settings};
 use serde_json::{Value, json};
@@ -213,7 +213,9 @@ fn evolve(
 ) -> Result<Ended, CliError> {
     let ((mut selector, mut designer, mut writer), scientist) = party.stages(subject)?;
     let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &mut *writer };
-    let mut evolution = Evolution::new(&subject.workbench, stages, notebook);
+    let headers = subject.source.headers();
+    let mut evolution =
+        Evolution::new(&subject.workbench, stages, notebook).with_identity(move |text| Identity::of(text, headers));
     if let (Some(models), Some(scientist)) = (&party.models, &scientist) {
         evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
         cost::tell_estimate(scientist, models, &subject.source, &budget);

@@ -94,6 +94,7 @@ pub fn run(context: &Context, args: &HistoryArgs) -> Result<(), CliError> {
     super::require_kernel(&source, args.kernel.as_deref())?;
     let path = context.notebook_path()?;
     let notebook = Notebook::open_existing(&path)?;
+    let headers = source.headers();
     let mut kernels = Vec::new();
     for kernel in Syntax::parse(source.text.clone()).kernels() {
         if args.kernel.as_ref().is_some_and(|wanted| *wanted != kernel.name) {
@@ -105,7 +106,7 @@ pub fn run(context: &Context, args: &HistoryArgs) -> Result<(), CliError> {
             }
             None => (Vec::new(), Vec::new()),
         };
-        let now = kernel.fingerprint.to_string();
+        let now = kernel.fingerprint.resting_on(headers).to_string();
         kernels.push(KernelHistory {
             name: kernel.qualified_name.clone(),
             versus: versus::pairs(&kernel.qualified_name, &forecasts, &points),

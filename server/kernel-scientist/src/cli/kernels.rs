@@ -34,6 +34,7 @@ struct Row<'a> {
 pub fn run(context: &Context, args: &KernelsArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let syntax = Syntax::parse(source.text.clone());
+    let headers = source.headers();
     let kernels: Vec<Row<'_>> = syntax
         .kernels()
         .iter()
@@ -42,7 +43,7 @@ pub fn run(context: &Context, args: &KernelsArgs) -> Result<(), CliError> {
             qualified_name: &kernel.qualified_name,
             line: kernel.line,
             end_line: kernel.end_line,
-            fingerprint: kernel.fingerprint.to_string(),
+            fingerprint: kernel.fingerprint.resting_on(headers).to_string(),
             synchronises: kernel.synchronises,
         })
         .collect();

@@ -124,13 +124,13 @@ pub fn keep(
     comparison: Option<(&Source, &Comparison)>,
     taken: Taken,
 ) -> Result<(), CliError> {
-    let kernels = evolution::kernels(&source.text);
+    let kernels = evolution::kernels(&source.text, source.headers());
     let code = MeasuredCode { text: &source.text, kernels: &kernels };
     let record = || -> Result<(), NotebookError> {
         let notebook = Notebook::open(&taken.notebook)?;
         notebook.record_times(&source.path, code, report, taken.seed, taken.took)?;
         if let Some((other, comparison)) = comparison {
-            let kernels = evolution::kernels(&other.text);
+            let kernels = evolution::kernels(&other.text, other.headers());
             let baseline = MeasuredCode { text: &other.text, kernels: &kernels };
             notebook.record_comparison(&source.path, baseline, code, comparison, taken.took)?;
         }

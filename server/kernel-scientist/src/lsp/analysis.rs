@@ -1,9 +1,11 @@
 //! What is read from one state of a text: kernels, their shared memory, launches.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
-use hip_syntax::{Kernel, Splice, Syntax, Text};
+use hip_syntax::{Fingerprint, Kernel, Splice, Syntax, Text};
+use lab::Source;
 
 /// What a text says, in bytes of that text.
 #[derive(Debug)]
@@ -64,7 +66,17 @@ pub struct LaunchFacts {
 impl Analysis {
     /// Reads `text`, which edit number `edit` left.
     pub fn read(text: &Text, edit: u64) -> Self {
-        let syntax = Syntax::without_tree(text.to_string());
+        Self::of(text.to_string(), edit, |_| None)
+    }
+
+    /// The same of the file at `path`, whose kernels rest on the headers that it includes, too.
+    pub fn read_at(path: &Path, text: &Text, edit: u64) -> Self {
+        Self::of(text.to_string(), edit, |text| Source::new(path, Arc::clone(text)).headers())
+    }
+
+    fn of(text: String, edit: u64, headers: impl Fn(&Arc<str>) -> Option<Fingerprint>) -> Self {
+        let syntax = Syntax::without_tree(text);
+        let headers = headers(syntax.text());
         let launch = |launch: &hip_syntax::Launch| LaunchFacts {
             kernel: launch.kernel.clone(),
             name_range: launch.kernel_range.clone(),
@@ -72,7 +84,7 @@ impl Analysis {
         Self {
             edit,
             text: Arc::clone(syntax.text()),
-            kernels: syntax.kernels().iter().map(|kernel| KernelFacts::of(kernel, syntax.text())).collect(),
+            kernels: syntax.kernels().iter().map(|kernel| KernelFacts::of(kernel, syntax.text(), headers)).collect(),
             launches: syntax.launches().iter().map(launch).collect(),
             is_whole: syntax.is_balanced(),
         }
@@ -102,12 +114,12 @@ impl Analysis {
 }
 
 impl KernelFacts {
-    fn of(kernel: &Kernel, text: &str) -> Self {
+    fn of(kernel: &Kernel, text: &str, headers: Option<Fingerprint>) -> Self {
         let shared = kernel.shared.iter().filter(|array| array.dynamic || array.static_bytes.is_some());
         Self {
             name: kernel.name.clone(),
             qualified_name: kernel.qualified_name.clone(),
-            fingerprint: kernel.fingerprint.to_string(),
+            fingerprint: kernel.fingerprint.resting_on(headers).to_string(),
             name_range: kernel.name_range.clone(),
             signature_end: text[..kernel.header.end].trim_end().len(),
             range: kernel.range.clone(),

@@ -48,7 +48,7 @@ impl Session {
                     let found = session.mistakes_of_benchmark(&path, &text.to_string());
                     session.apply(Event::BenchmarkFile { uri: uri.clone(), found });
                 }
-                (Analysis::read(&text, edit), Benchmark::path_for(&path).is_file())
+                (Analysis::read_at(&path, &text, edit), Benchmark::path_for(&path).is_file())
             };
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(reading));
             let read = read

@@ -157,16 +157,17 @@ impl Session {
         let (path, text) =
             document.ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
         let text: Arc<str> = text.to_string().into();
+        let source = Source::new(path, text);
         // Read from this very text, which may be newer than what was last read in the background.
         let fingerprint = target.kernel.as_ref().and_then(|name| {
-            let syntax = Syntax::without_tree(Arc::clone(&text));
-            syntax.kernel(name).map(|kernel| kernel.fingerprint.to_string())
+            let syntax = Syntax::without_tree(Arc::clone(&source.text));
+            syntax.kernel(name).map(|kernel| kernel.fingerprint.resting_on(source.headers()).to_string())
         });
         if let (Some(kernel), None) = (&target.kernel, &fingerprint) {
             return Err(format!("{name}: there is no kernel {kernel} in the document as it is now"));
         }
         let assignment = Assignment {
-            source: Source::new(path, text),
+            source,
             kernel: target.kernel.clone(),
             work,
             settings,

@@ -308,7 +308,7 @@ impl Session {
 fn hash(source: &Source, device: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let benchmark: PathBuf = Benchmark::path_for(&source.path);
-    let code = Syntax::without_tree(Arc::clone(&source.text)).fingerprint();
+    let code = Syntax::without_tree(Arc::clone(&source.text)).fingerprint().resting_on(source.headers());
     (code, device, lab::settings_text::read(&benchmark).ok()).hash(&mut hasher);
     hasher.finish()
 }

@@ -12,7 +12,7 @@ use notebook::{MeasuredCode, Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
-use scientist::evolution::{self, Ended, Evolution, Stages};
+use scientist::evolution::{self, Ended, Evolution, Identity, Stages};
 use scientist::run::{RunRequest, Settings as Measuring};
 use scientist::stages::Hypothesis;
 use scientist::trial;
@@ -206,7 +206,7 @@ impl Assignment {
             shapes: ShapeChoice::Shown,
         };
         let report = bench.time(&build, &sampling, &self.cancel)?;
-        let kernels = evolution::kernels(&self.source.text);
+        let kernels = evolution::kernels(&self.source.text, self.source.headers());
         let code = MeasuredCode { text: &self.source.text, kernels: &kernels };
         let notebook = Notebook::open(&self.notebook)?;
         notebook.record_times(&self.source.path, code, &report, sampling.seed, start.elapsed())?;
@@ -248,7 +248,9 @@ impl Assignment {
         let bench = self.open_whole(&source, tell)?;
         let (mut selector, mut designer, mut writer) = stages(models.as_ref(), &config, &bench)?;
         let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &mut *writer };
-        let mut evolution = Evolution::new(&bench, stages, &notebook);
+        let headers = source.headers();
+        let mut evolution =
+            Evolution::new(&bench, stages, &notebook).with_identity(move |text| Identity::of(text, headers));
         if let Some(models) = &models {
             evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
         }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use hip_syntax::Fingerprint;
+
 use crate::LabError;
 use crate::paths::without_dots;
 use crate::runtime_files::RUNTIME_FILES;
@@ -80,6 +82,12 @@ impl Headers {
         }
     }
 
+    /// Of the texts of all headers; none where there are none.
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        let each = self.texts.values().map(|header| Fingerprint::of_bytes(header.text.as_bytes()));
+        each.fold(None, |before, header| Some(header.resting_on(before)))
+    }
+
     /// The user's file that `include` in `includer` means.
     fn find(&mut self, source: &Path, includer: &Path, include: &Include) -> Option<PathBuf> {
         let beside = include.quoted.then(|| includer.parent()).flatten();
@@ -99,6 +107,13 @@ impl Headers {
 struct Include {
     name: String,
     quoted: bool,
+}
+
+/// Whether one of the includes may be of the user's: not only headers of C++'s, which have no ending, and of HIP's.
+pub(crate) fn may_be_users(text: &str) -> bool {
+    let is_known =
+        |include: &Include| !include.quoted && (!include.name.contains('.') || include.name.starts_with("hip/"));
+    includes(text).any(|include| !is_known(&include))
 }
 
 /// The includes with a literal name.

@@ -1,6 +1,6 @@
 //! Whether two versions of a source say the same.
 
-use hip_syntax::Syntax;
+use hip_syntax::{Fingerprint, Syntax};
 use notebook::KernelFingerprint;
 
 /// What a version of a source is, apart from its formatting.
@@ -13,17 +13,19 @@ pub struct Identity {
     pub kernels: Vec<KernelFingerprint>,
 }
 
-/// The identity of a text.
-pub(crate) fn of(text: &str) -> Identity {
-    let whole = blake3::hash(without_formatting(text).as_bytes()).to_hex().to_string();
-    Identity { whole, kernels: kernels(text) }
+impl Identity {
+    /// Of a text that includes headers with this fingerprint.
+    pub fn of(text: &str, headers: Option<Fingerprint>) -> Self {
+        let whole = blake3::hash(without_formatting(text).as_bytes()).to_hex().to_string();
+        Self { whole, kernels: kernels(text, headers) }
+    }
 }
 
-/// The kernels of a text, as the notebook keeps them.
-pub fn kernels(text: &str) -> Vec<KernelFingerprint> {
+/// The kernels of a text that includes headers with this fingerprint, as the notebook keeps them.
+pub fn kernels(text: &str, headers: Option<Fingerprint>) -> Vec<KernelFingerprint> {
     let fingerprint = |kernel: &hip_syntax::Kernel| KernelFingerprint {
         kernel: kernel.qualified_name.clone(),
-        fingerprint: kernel.fingerprint.to_string(),
+        fingerprint: kernel.fingerprint.resting_on(headers).to_string(),
     };
     Syntax::parse(text).kernels().iter().map(fingerprint).collect()
 }

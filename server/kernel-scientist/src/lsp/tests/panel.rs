@@ -53,7 +53,7 @@ async fn a_run_is_told_in_the_words_of_the_report() {
 
 /// Puts a time of a text's kernel on record.
 fn record_time(notebook: &Path, file: &Path, text: &str, kernel: &str) {
-    let kernels = scientist::evolution::kernels(text);
+    let kernels = scientist::evolution::kernels(text, None);
     let figure = Figure { median_ns: 412_000.0, low_ns: 411_000.0, high_ns: 413_000.0, samples: vec![412_000.0] };
     let report = TimeReport {
         device: "cpu".into(),
