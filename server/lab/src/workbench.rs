@@ -3,6 +3,7 @@
 //! A workbench knows how the source is fed (its own `main`, a benchmark file, or one inferred from the kernel's
 //! signature) and hides the difference: builds, checks, times and comparisons are asked for in the same words.
 
+mod doubts;
 mod forecasting;
 mod trust;
 

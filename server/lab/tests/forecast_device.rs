@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
+use lab::workbench::{Sampling, ShapeChoice, ShapeForecast, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source, Verdict};
 
 /// The cache that the other tests of this crate use: the runtimes are built once.
@@ -223,4 +223,56 @@ fn a_device_without_a_table_is_named_with_those_there_are() {
     let (_folder, source) = benchmark(COPY, BENCH);
     let error = open_on("mi999", &source).err().unwrap();
     assert!(matches!(&error, LabError::Usage(text) if text.contains("mi999") && text.contains("mi300x")), "{error}");
+}
+
+/// Launches, and goes on only where the grid's last element is right, which a trace of some blocks does not compute.
+const DOUBTS: &str = r#"#include <hip/hip_runtime.h>
+#include <cstdlib>
+__global__ void scale(float* x, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < 4096; ++k) if (i < n) x[i] = x[i] * 0.5f + 1.0f;
+}
+__global__ void more(float* x) { x[threadIdx.x] += 1.0f; }
+int main(int count, char** words) {
+    const int n = count > 1 ? std::atoi(words[1]) : 256;
+    float *x, last = 0;
+    if (hipMalloc(&x, n * sizeof(float)) != hipSuccess || hipMemset(x, 0, n * sizeof(float)) != hipSuccess) return 9;
+    scale<<<n / 256, 256>>>(x, n);
+    (void)hipMemcpy(&last, x + n - 1, sizeof(float), hipMemcpyDeviceToHost);
+    END
+    more<<<1, 64>>>(x);
+    return hipDeviceSynchronize() == hipSuccess ? 0 : 9;
+}
+"#;
+
+fn doubtful(end: &str, size: &str) -> Result<Vec<ShapeForecast>, LabError> {
+    let source = Source::new("/w/doubts.hip", DOUBTS.replace("END", end));
+    let options = WorkbenchOptions {
+        device: "h200".into(),
+        cache: cache(),
+        benchmark: None,
+        program_args: Some(vec![size.into()]),
+        kernel: None,
+        timeout: Duration::from_secs(30),
+        memory_bytes: 4 << 30,
+    };
+    let bench = Workbench::open(&source, options, &Cancel::new())?;
+    bench.forecast(&source, ShapeChoice::Shown, &Cancel::new())
+}
+
+#[test]
+fn a_program_that_ends_badly_is_forecast_with_that_said() {
+    let good = doubtful("", "1024").unwrap();
+    assert_eq!((good[0].caveat.as_deref(), good[0].kernels.len()), (None, 2));
+    let bad = doubtful("if (last != 3.0f) return 3;", "1024").unwrap();
+    assert_eq!(bad[0].kernels.len(), 1);
+    let caveat = bad[0].caveat.as_deref().unwrap();
+    assert!(caveat.contains("exit status 3") && caveat.contains("only where all is well"), "{caveat}");
+}
+
+#[test]
+fn a_program_that_crashes_after_a_launch_has_no_forecast() {
+    let error = doubtful("*(volatile int *)8 = last;", "1024").unwrap_err();
+    let LabError::Code(Failure::Refused { detail }) = &error else { panic!("{error}") };
+    assert!(detail.contains("after its launch of scale") && detail.contains("check"), "{detail}");
 }

@@ -11,7 +11,7 @@ use super::context::read_source;
 use super::error::FailureRow;
 use super::progress::Progress;
 use super::subject::{self, FeedArgs, Subject};
-use super::{CliError, Context};
+use super::{CliError, Context, figures};
 use crate::forecasts::account;
 
 /// Arguments of `forecast`.
@@ -51,13 +51,21 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<&'a str>,
     held_out: bool,
+    /// What is in doubt because the traced run did not go well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caveat: Option<&'a str>,
 }
 
 impl<'a> Answer<'a> {
     /// Of forecasts.
     pub fn of(basis: &'a Basis, shapes: &'a [ShapeForecast]) -> Self {
         let rows = shapes.iter().flat_map(|shape| {
-            let row = |kernel| Row { kernel, shape: shape.shape.as_deref(), held_out: shape.held_out };
+            let row = |kernel| Row {
+                kernel,
+                shape: shape.shape.as_deref(),
+                held_out: shape.held_out,
+                caveat: shape.caveat.as_deref(),
+            };
             shape.kernels.iter().map(row)
         });
         Self { on: &basis.device, basis: Some(basis), kernels: rows.collect(), failure: None }
@@ -102,6 +110,9 @@ pub fn of(context: &Context, subject: &Subject, shapes: ShapeChoice) -> Result<V
 pub fn text(file: &str, basis: &Basis, source: &Source, shapes: &[ShapeForecast]) -> String {
     let mut out = format!("{file} on {}: a forecast, not a measurement ({})\n", basis.title, basis.validation());
     for shape in shapes {
+        if let Some(caveat) = &shape.caveat {
+            out.push_str(&figures::wrapped(&format!("\nin doubt: {caveat}\n"), 2));
+        }
         for kernel in &shape.kernels {
             out.push('\n');
             out.push_str(&account::text(kernel, shape.shape.as_deref(), &source.text));

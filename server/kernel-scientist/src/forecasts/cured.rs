@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn shapes(kernel: KernelForecast) -> Vec<ShapeForecast> {
-        vec![ShapeForecast { shape: None, held_out: false, kernels: vec![kernel] }]
+        vec![ShapeForecast { shape: None, held_out: false, kernels: vec![kernel], caveat: None }]
     }
 
     const BEFORE: &str = "__shared__ float t[32][32];\nt[y][x] = in[i];\nout[i] = t[x][y];\nslow();\n";

@@ -165,10 +165,11 @@ impl Wanted {
             return self.each_alone(basis, bench.note());
         }
         let shapes = bench.forecast(&self.source, ShapeChoice::Shown, &self.cancel)?;
+        let caveat = shapes.iter().find_map(|shape| shape.caveat.clone());
         let kernels = accounts(&self.analysis, shapes);
         let without = self.analysis.kernels.iter().filter(|kernel| !has_account(&kernels, kernel));
         let missing = without.map(|kernel| (kernel.qualified_name.clone(), why_missing(&bench, kernel))).collect();
-        Ok(FileForecast::new(basis, None, &self.analysis, kernels, missing))
+        Ok(FileForecast::new(basis, caveat, &self.analysis, kernels, missing))
     }
 
     fn open(&self, kernel: Option<&str>) -> Result<Workbench, LabError> {
@@ -354,7 +355,8 @@ mod tests {
         let analysis = Analysis::read(&text, 0);
         let of =
             |name: &str, number| KernelForecast { name: name.into(), ..kernel(9.0, vec![line(number, 0.6, vec![])]) };
-        let shapes = vec![ShapeForecast { shape: None, held_out: false, kernels: vec![of("a", 2), of("b", 5)] }];
+        let shapes =
+            vec![ShapeForecast { shape: None, held_out: false, kernels: vec![of("a", 2), of("b", 5)], caveat: None }];
         let note = Some("fed by its signature".to_owned());
         let kernels = accounts(&analysis, shapes);
         let mut shown = Shown::new(FileForecast::new(basis(), note.clone(), &analysis, kernels, HashMap::new()));

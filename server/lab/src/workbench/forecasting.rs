@@ -10,7 +10,7 @@ use ::forecast::trace::Launch;
 use hip_syntax::rewrite::Barriers;
 
 use super::trust::Guarded;
-use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Traced, Workbench};
+use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Traced, Workbench, doubts};
 use crate::benchmark::Benchmark;
 use crate::codegen::KernelResources;
 use crate::forecast::compare::{ShapeTimes, compare, figure};
@@ -30,6 +30,8 @@ pub struct ShapeForecast {
     pub held_out: bool,
     /// Each kernel and launch shape, in launch order.
     pub kernels: Vec<KernelForecast>,
+    /// What is in doubt because the traced run did not go well.
+    pub caveat: Option<String>,
 }
 
 impl ShapeForecast {
@@ -140,9 +142,10 @@ impl Workbench {
             _ => shape.kernels.iter().map(timing).collect(),
         });
         let basis = forecaster.basis();
+        let caveats = shapes.iter().filter_map(|shape| shape.caveat.clone());
         Ok(TimeReport {
             device: basis.device.clone(),
-            device_note: basis.note(),
+            device_note: [basis.note()].into_iter().chain(caveats).collect::<Vec<_>>().join("; "),
             toolchain: basis.toolchain(),
             kernels: kernels.collect(),
             output: String::new(),
@@ -230,13 +233,11 @@ impl Workbench {
     /// Forecasts what was recorded of a version.
     fn forecast_traced(&self, forecaster: &Forecaster, version: &Version, traced: Traced) -> Result<(), LabError> {
         for (shape, run) in traced.runs {
-            if let Some(failure) = &run.failure {
-                // Not all blocks are run, so that a program may find its results wrong.
-                tracing::info!("the traced run: {failure}");
-            }
+            let caveat = doubts::caveat(&run)?;
             let launches = self.asked_for(run.launches)?;
             let shape = shape.unwrap_or_default();
-            let forecast = self.named(shape, forecaster.forecast(&traced.code, &launches, &version.resources)?);
+            let kernels = forecaster.forecast(&traced.code, &launches, &version.resources)?;
+            let forecast = ShapeForecast { caveat, ..self.named(shape, kernels) };
             lock(&version.shapes).insert(shape, forecast);
         }
         Ok(())
@@ -350,11 +351,11 @@ impl Workbench {
 
     fn named(&self, shape: usize, kernels: Vec<KernelForecast>) -> ShapeForecast {
         match &self.feed {
-            Feed::Program(_) => ShapeForecast { shape: None, held_out: false, kernels },
+            Feed::Program(_) => ShapeForecast { shape: None, held_out: false, kernels, caveat: None },
             Feed::Benchmark(benchmark) => {
                 let of_benchmark = &benchmark.shapes[shape];
                 let name = benchmark.shape_name(of_benchmark);
-                ShapeForecast { shape: Some(name), held_out: of_benchmark.held_out, kernels }
+                ShapeForecast { shape: Some(name), held_out: of_benchmark.held_out, kernels, caveat: None }
             }
         }
     }

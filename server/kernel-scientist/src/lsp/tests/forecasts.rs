@@ -40,7 +40,7 @@ fn forecast() -> KernelForecast {
 
 /// The view of a text with this forecast of its present state.
 fn forecast_of(view: &mut View, kernels: Vec<KernelForecast>) {
-    let shapes = vec![ShapeForecast { shape: Some("n=2048".into()), held_out: false, kernels }];
+    let shapes = vec![ShapeForecast { shape: Some("n=2048".into()), held_out: false, kernels, caveat: None }];
     let kernels = accounts(&view.analysis, shapes);
     let made = FileForecast::new(basis(), None, &view.analysis, kernels, HashMap::new());
     view.forecast = Some(Shown::new(made));
@@ -223,7 +223,7 @@ fn hover_says_why_there_is_no_forecast_and_what_it_was_made_with() {
     let at = TRANSPOSE.find("transpose").unwrap();
     assert!(hover::hover(&view, at).unwrap().text.contains("No forecast: parameter p"));
     assert_eq!(labels(&view), ["LDS 4 KiB"], "no noise in the text");
-    let shapes = vec![ShapeForecast { shape: None, held_out: false, kernels: vec![forecast()] }];
+    let shapes = vec![ShapeForecast { shape: None, held_out: false, kernels: vec![forecast()], caveat: None }];
     let kernels = accounts(&view.analysis, shapes);
     let note = Some("the kernel is fed by its signature".to_owned());
     view.forecast = Some(Shown::new(FileForecast::new(basis(), note, &view.analysis, kernels, HashMap::new())));
