@@ -1,11 +1,12 @@
 //! What a forecast gives hypotheses: each is written, checked on the CPU and forecast against the file as it is.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lab::forecast::Basis;
-use lab::workbench::{Build, Sampling, ShapeChoice, Workbench};
+use lab::workbench::{Build, Sampling, ShapeChoice, ShapeForecast, Workbench};
 use lab::{Cancel, Comparison, LabError, Verdict};
 use scientist::catalog::Catalog;
 use scientist::stages::{Draft, Hypothesis, Setting};
@@ -89,22 +90,24 @@ pub fn of_all(
 ) -> Result<Vec<Option<Outlook>>, LabError> {
     let original = bench.original();
     let base = bench.build(original, cancel)?;
-    let drafts: Vec<(usize, Draft)> = hypotheses
-        .iter()
-        .enumerate()
-        .flat_map(|(number, hypothesis)| {
-            let drafts = catalog.apply(&original.text, &hypothesis.key).unwrap_or_default();
-            drafts.into_iter().take(DRAFTS).map(move |draft| (number, draft))
-        })
-        .collect();
+    let launched = launched(&bench.forecasts_of(&base, ShapeChoice::Shown, cancel)?);
+    let worth = |hypothesis: &Hypothesis| launched.is_empty() || launched.contains(last_name(&hypothesis.kernel));
+    // Kernels that do not run take no time that could be saved.
+    let asked: Vec<usize> = (0..hypotheses.len()).filter(|number| worth(&hypotheses[*number])).collect();
     let found = Mutex::new(vec![None; hypotheses.len()]);
     let (next, started) = (AtomicUsize::new(0), Instant::now());
     let work = || {
         while started.elapsed() < PATIENCE && !cancel.is_cancelled() {
-            let Some((number, draft)) = drafts.get(next.fetch_add(1, Ordering::SeqCst)) else { return };
-            let Some(outlook) = look(bench, &base, draft, cancel) else { continue };
-            let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            keep_better(&mut found[*number], outlook);
+            let Some(number) = asked.get(next.fetch_add(1, Ordering::SeqCst)).copied() else { return };
+            let drafts = catalog.apply(&original.text, &hypotheses[number].key).unwrap_or_default();
+            for draft in drafts.iter().take(DRAFTS) {
+                if started.elapsed() >= PATIENCE || cancel.is_cancelled() {
+                    return;
+                }
+                let Some(outlook) = look(bench, &base, draft, cancel) else { continue };
+                let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                keep_better(&mut found[number], outlook);
+            }
         }
     };
     std::thread::scope(|scope| (0..THREADS).for_each(|_| drop(scope.spawn(work))));
@@ -116,6 +119,18 @@ pub fn of_all(
         outlook.cures = cures(bench, outlook, cancel)?;
     }
     Ok(found)
+}
+
+/// The kernels that a forecast has, by the last part of their names.
+fn launched(shapes: &[ShapeForecast]) -> BTreeSet<String> {
+    let kernels = shapes.iter().flat_map(|shape| &shape.kernels);
+    kernels.map(|kernel| last_name(&kernel.name).to_owned()).collect()
+}
+
+/// `k` of `space::k<int, 4>`.
+fn last_name(name: &str) -> &str {
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name).trim()
 }
 
 /// `None` where that cannot be known now: that the machine failed says nothing of the draft.
