@@ -11,7 +11,12 @@ namespace ks {
 class Arena {
   public:
     /// Alignment of every allocation. hipMalloc's on AMD devices; programs rely on it for vector loads.
+#ifdef KS_TRACE
+    /// As far apart as CUDA lays small ones: which parts of a cache an array's atomics meet in hangs on that.
+    static constexpr size_t kAlignment = 512;
+#else
     static constexpr size_t kAlignment = 256;
+#endif
 
     /// Null when the system has no more.
     void *allocate(size_t bytes);

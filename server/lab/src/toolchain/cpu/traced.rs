@@ -19,14 +19,10 @@ pub(super) const MAIN: &str = "main.bc";
 /// The blocks of all units, as JSON.
 const CODE: &str = "code.json";
 
-/// LLVM's passes: what a compiler for a device does with a kernel before it chooses instructions, with the passes of its code
-/// generator that decide how addresses are computed and how wide accesses are.
-const PASSES: &str = "-passes=default<O3>,function(separate-const-offset-from-gep<lower-gep>,slsr,gvn,nary-reassociate,\
-                      early-cse,loop(loop-reduce),load-store-vectorizer)";
-
 /// What is made of a unit's code depends on this, besides the compiler and its flags.
 pub(super) fn add_to_key(target: Target, maker: &mut KeyMaker) {
-    for part in target.machine().iter().chain([&PASSES]).chain(&flags::OF_TRACED_CODE).chain(&ir::SOURCES) {
+    let stages = target.stages().iter().copied().flatten();
+    for part in stages.chain(&flags::OF_TRACED_CODE).chain(&ir::SOURCES) {
         maker.add(part);
     }
 }
@@ -60,6 +56,7 @@ impl Build<'_> {
 
     /// A unit after LLVM's optimiser for the device, as text.
     fn optimised(&self, work: &TempDir, target: Target, unit: &str) -> Result<String, LabError> {
+        const BETWEEN: [&str; 2] = ["one.bc", "other.bc"];
         const OUTPUT: &str = "optimised.ll";
         let clang = &self.cpu.clang;
         let optimiser = clang.optimiser.as_ref().ok_or_else(|| {
@@ -71,10 +68,19 @@ impl Build<'_> {
                 clang.major
             ))
         })?;
-        let mut arguments: Vec<OsString> = target.machine().iter().map(OsString::from).collect();
-        arguments.extend(["-vectorize-loops=false", "-vectorize-slp=false", PASSES, "-S"].map(OsString::from));
-        arguments.extend([unit.into(), "-o".into(), OUTPUT.into()]);
-        self.warnings(&self.run_tool(optimiser, work, arguments)?)?;
+        let mut input = unit;
+        for (number, stage) in target.stages().iter().enumerate() {
+            let is_last = number + 1 == target.stages().len();
+            let output = if is_last { OUTPUT } else { BETWEEN[number % 2] };
+            let mut arguments: Vec<OsString> = stage.iter().map(OsString::from).collect();
+            arguments.extend(is_last.then(|| "-S".into()));
+            arguments.extend([input.into(), "-o".into(), output.into()]);
+            self.warnings(&self.run_tool(optimiser, work, arguments)?)?;
+            input = output;
+        }
+        for between in BETWEEN.iter().take(target.stages().len() - 1) {
+            remove(&work.path().join(between))?;
+        }
         let path = work.path().join(OUTPUT);
         let text = fs::read_to_string(&path).map_err(LabError::io("reading", &path))?;
         remove(&path)?;

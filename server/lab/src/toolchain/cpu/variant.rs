@@ -46,17 +46,53 @@ impl Target {
         }
     }
 
-    /// Whose code LLVM's optimiser makes.
-    pub(super) fn machine(self) -> &'static [&'static str] {
+    /// What LLVM's optimiser does with a unit, in order: the arguments of each of its runs.
+    ///
+    /// A compiler's passes on a kernel before it chooses instructions, with the passes of its code generator that decide how
+    /// addresses are computed and how wide accesses are.
+    pub(super) fn stages(self) -> &'static [&'static [&'static str]] {
         match self {
-            // nvcc unrolls loops four times, also where the number of turns takes some arithmetic.
-            Self::Nvptx => &[
-                "-mtriple=nvptx64-nvidia-cuda",
-                "-mcpu=sm_90",
-                "-scev-cheap-expansion-budget=100",
-                "-unroll-max-count=4",
-            ],
-            Self::Amdgcn => &["-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx942"],
+            Self::Nvptx => &NVCC,
+            Self::Amdgcn => &CLANG,
         }
     }
 }
+
+/// As clang's for CDNA 3.
+const CLANG: [&[&str]; 1] = [&[
+    "-mtriple=amdgcn-amd-amdhsa",
+    "-mcpu=gfx942",
+    "-vectorize-loops=false",
+    "-vectorize-slp=false",
+    "-passes=default<O3>,function(separate-const-offset-from-gep<lower-gep>,slsr,gvn,nary-reassociate,early-cse,\
+     loop(loop-reduce),load-store-vectorizer)",
+]];
+
+/// As nvcc's, whose loops were counted in its PTX.
+const NVCC: [&[&str]; 3] = [
+    // LLVM threads no jumps for targets whose work-items part, nvcc does: a `break` leaves its loop by one branch.
+    &["-passes=always-inline,function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+       jump-threading,correlated-propagation,simplifycfg)"],
+    // Loops whose number of turns is known are unrolled, whole or by as much as fits.
+    &[
+        "-mtriple=nvptx64-nvidia-cuda",
+        "-mcpu=sm_90",
+        "-vectorize-loops=false",
+        "-vectorize-slp=false",
+        "-scev-cheap-expansion-budget=100",
+        "-unroll-threshold=400",
+        "-unroll-partial-threshold=150",
+        "-unroll-runtime=false",
+        "-passes=default<O3>",
+    ],
+    // The others four times, also where the number of turns takes some arithmetic.
+    &[
+        "-mtriple=nvptx64-nvidia-cuda",
+        "-mcpu=sm_90",
+        "-scev-cheap-expansion-budget=100",
+        "-unroll-max-count=4",
+        "-passes=function(loop-unroll<O3;runtime;partial>,instcombine<no-verify-fixpoint>,sroa,early-cse,\
+         loop-mssa(licm),simplifycfg,separate-const-offset-from-gep<lower-gep>,slsr,gvn,nary-reassociate,early-cse,\
+         loop(loop-reduce),load-store-vectorizer)",
+    ],
+];
