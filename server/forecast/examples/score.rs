@@ -1,6 +1,6 @@
 //! Scores forecasts against measured times: of each variant of a suite, by `tests/forecast/README.md`.
 //!
-//! `cargo run --release -p forecast --example score -- [--on h200] [--only PART] [--csv OUT] [-v] RECORDS TIMES.csv...`, where RECORDS is
+//! `cargo run --release -p forecast --example score -- [--on h200] [--table FILE] [--only PART] [--csv OUT] [-v] RECORDS TIMES.csv...`, where RECORDS is
 //! what `cargo run -p lab --example record_suite` wrote.
 
 use std::collections::BTreeMap;
@@ -12,11 +12,13 @@ use forecast::code::Code;
 use forecast::device::Device;
 use forecast::forecast::{Forecast, Statics, forecast};
 use forecast::registers;
+use forecast::trace::Launch;
 
 #[derive(Default)]
 struct Arguments {
     on: String,
     only: String,
+    table: Option<PathBuf>,
     csv: Option<PathBuf>,
     verbose: bool,
     records: PathBuf,
@@ -33,7 +35,10 @@ struct Row {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = read(std::env::args().skip(1))?;
-    let device = Device::named(&arguments.on)?;
+    let device = match &arguments.table {
+        Some(table) => Device::from_table(&arguments.on, &std::fs::read_to_string(table)?)?,
+        None => Device::named(&arguments.on)?,
+    };
     let mut rows = Vec::new();
     let mut modelled = Duration::ZERO;
     let mut codes: BTreeMap<String, Code> = BTreeMap::new();
@@ -55,12 +60,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             let code = &codes[&file];
             let launches = forecast::trace::read(&bytes)?;
-            let mut launches: Vec<_> = launches.iter().filter(|launch| !launch.kernel.contains("flush")).collect();
-            // The suites' filter takes all variants whose names begin alike; theirs come later.
-            if all.iter().any(|(other, longer, _)| {
+            let mut launches: Vec<Launch> =
+                launches.into_iter().filter(|launch| !launch.kernel.contains("flush")).collect();
+            // The suites' filter takes all variants whose names begin alike: their launches are not this one's.
+            let alike = all.iter().filter(|(other, longer, _)| {
                 *other == family && *longer != variant && longer.starts_with(variant.as_str())
-            }) {
-                launches.truncate(1);
+            });
+            for (_, longer, _) in alike {
+                let path = arguments.records.join(format!("{family}-{longer}.trace"));
+                let others = forecast::trace::read(&std::fs::read(path).unwrap_or_default())?;
+                launches.retain_mut(|launch| {
+                    let same = |other: &&Launch| is_alike(other, launch);
+                    launch.launches -= others.iter().find(same).map_or(0, |other| other.launches.min(launch.launches));
+                    launch.launches > 0
+                });
             }
             let fewest = launches.iter().map(|launch| launch.launches).min().unwrap_or(1).max(1);
             let started = Instant::now();
@@ -105,7 +118,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn explain(launch: &forecast::trace::Launch, statics: Statics, one: &Forecast) {
+fn is_alike(one: &Launch, other: &Launch) -> bool {
+    (&one.kernel, one.grid, one.block) == (&other.kernel, other.grid, other.block)
+}
+
+fn explain(launch: &Launch, statics: Statics, one: &Forecast) {
     println!(
         "  {} {:?} {:?}: {:.1} us, {} registers, {} B shared, {} resident ({:?}), replayed {:.2}, {:.1} MB",
         launch.kernel,
@@ -273,13 +290,14 @@ fn measured(path: &Path) -> Result<Vec<(String, String, f64)>, std::io::Error> {
 }
 
 fn read(mut all: impl Iterator<Item = String>) -> Result<Arguments, &'static str> {
-    const USAGE: &str = "usage: score [--on DEVICE] [--only PART] [--csv OUT] [-v] RECORDS TIMES.csv...";
+    const USAGE: &str = "usage: score [--on DEVICE] [--table FILE] [--only PART] [--csv OUT] [-v] RECORDS TIMES.csv...";
     let mut read = Arguments { on: "h200".into(), ..Arguments::default() };
     while let Some(argument) = all.next() {
         let mut value = || all.next().ok_or(USAGE);
         match argument.as_str() {
             "--on" => read.on = value()?,
             "--only" => read.only = value()?,
+            "--table" => read.table = Some(value()?.into()),
             "--csv" => read.csv = Some(value()?.into()),
             "-v" => read.verbose = true,
             folder if read.records.as_os_str().is_empty() => read.records = folder.into(),

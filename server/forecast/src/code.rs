@@ -150,6 +150,8 @@ pub enum Class {
     Shift64,
     /// 32-bit integer division or remainder by a value that is not constant.
     IntDivide32,
+    /// The same by a value whose reciprocal is there already: divided by before, or outside of the loop.
+    IntDivideAgain32,
     /// 64-bit integer division or remainder.
     IntDivide64,
     /// Conversion from integers to floating point, or between widths of floating point.

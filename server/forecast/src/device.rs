@@ -268,6 +268,22 @@ pub struct L1 {
     pub constant_cycles: Figure,
     /// Cycles until a constant is there.
     pub constant_latency: Figure,
+    /// Caches of their own that constants have, where they do: the nearer and the farther.
+    pub constant_caches: Option<ConstantCaches>,
+}
+
+/// Caches of constants. What neither has comes from the second-level cache.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantCaches {
+    /// Bytes of a line of both.
+    pub line_bytes: Figure,
+    /// Bytes of the nearer.
+    pub near_bytes: Figure,
+    /// Bytes of the farther.
+    pub far_bytes: Figure,
+    /// Cycles until a constant is there that only the farther has.
+    pub far_latency: Figure,
 }
 
 /// The second-level cache.
@@ -348,9 +364,10 @@ pub struct Atomics {
     pub same_address_cycles: Figure,
     /// The same for floating point.
     pub float_same_address_cycles: Figure,
-    /// Cycles of the whole device from one sector's operation to the next one's in the same aligned KiB. Where that lies decides by
-    /// which parts of the cache it is served: it may be half as much or twice.
-    pub same_kib_cycles: Figure,
+    /// Parts of the cache that serve an aligned KiB, by turns of 256 bytes.
+    pub parts_of_kib: Figure,
+    /// Cycles of the whole device from one sector's operation to the next one's in the same part, on different addresses.
+    pub same_part_cycles: Figure,
     /// Sectors' operations that the whole device does in a cycle.
     pub sectors_per_cycle: Figure,
     /// Cycles that a wave's atomic keeps its unit's pipe, for each sector.

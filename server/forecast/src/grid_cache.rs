@@ -51,6 +51,8 @@ const LOOKED_AT: f64 = 3e6;
 /// At most so many are followed.
 const FOLLOWED: f64 = 2.5e5;
 const WAYS: usize = 16;
+/// Logarithm of the bytes that stay together where a block's addresses are scattered.
+const NEIGHBOURHOOD: u32 = 12;
 
 /// Passes the grid through the caches. `together` blocks are on the device at once; each does its work in `turns`, of which one takes
 /// about as long as the memory needs to answer. `may` are the traced blocks that may stand for others.
@@ -93,12 +95,13 @@ pub fn pass(
     let mut deltas: Vec<Vec<i64>> = Vec::new();
     let mut start = 0;
     // Rates of the second half stand for what is not passed.
-    let (mut half, mut at_half) = (0u64, None);
+    let (mut half, mut at_half) = (0u64, GridTraffic { sites: traffic.sites.clone(), ..GridTraffic::default() });
     while start < passed {
         let end = (start + together).min(passed);
-        if at_half.is_none() && start * 2 >= passed && start > 0 && passed < grid {
+        if half == 0 && start * 2 >= passed && passed < grid {
             half = start;
-            at_half = Some(traffic.clone());
+            at_half = traffic.clone();
+            at_half.add(&model.resident(last_caches(&caches, memory_cache.as_ref())));
         }
         deltas.clear();
         let chosen: Vec<usize> = (start..end).map(|block| choose(block, &numbers, may)).collect();
@@ -119,23 +122,34 @@ pub fn pass(
         }
         start = end;
     }
-    // What is still there was read too; what is still to be written is not the grid's time.
-    let last = memory_cache.as_ref().map_or_else(|| caches.iter().collect::<Vec<_>>(), |cache| vec![cache]);
-    for line in last.iter().flat_map(|cache| &cache.entries).filter(|entry| entry.line != u64::MAX) {
-        model.count_reads(line, &mut traffic);
-    }
-    if passed < grid {
-        let (from, before) = match at_half {
-            Some(before) => (half, before),
-            None => (0, GridTraffic { sites: vec![Traffic::default(); sites.count], ..GridTraffic::default() }),
-        };
-        let more = (grid - passed) as f64 / (passed - from) as f64;
-        traffic.extend(&before, more);
-    }
+    // What is still there was read too, and what was written is written back at some time.
+    let last = last_caches(&caches, memory_cache.as_ref());
+    let resident = model.resident(last);
+    traffic.add(&resident);
+    let more = (grid - passed) as f64 / (passed - half) as f64;
+    traffic.extend(&at_half, more);
+    // But not in the grid's time, as far as the cache holds it when the grid ends.
+    let full = last.iter().map(Cache::filled).sum::<f64>() / last.len().max(1) as f64;
+    let grown = (grid as f64 / passed as f64).min(1.0 / full.max(f64::MIN_POSITIVE)).max(1.0);
+    traffic.written_bytes = (traffic.written_bytes - resident.written_bytes * grown).max(0.0);
+    traffic.written_cost = (traffic.written_cost - resident.written_cost * grown).max(0.0);
     traffic
 }
 
+/// The caches in front of the memory.
+fn last_caches<'a>(caches: &'a [Cache], memory_cache: Option<&'a Cache>) -> &'a [Cache] {
+    memory_cache.map_or(caches, std::slice::from_ref)
+}
+
 impl GridTraffic {
+    /// Adds the bytes of `other`.
+    fn add(&mut self, other: &Self) {
+        self.read_bytes += other.read_bytes;
+        self.read_cost += other.read_cost;
+        self.written_bytes += other.written_bytes;
+        self.written_cost += other.written_cost;
+    }
+
     /// Adds what came since `before`, `more` times.
     fn extend(&mut self, before: &Self, more: f64) {
         let add = |now: &mut f64, then: f64| *now += (*now - then) * more;
@@ -240,13 +254,11 @@ impl Movement<'_> {
                 if exact { moved >> shift } else { self.wrapped(sector << shift, moved) >> shift }
             }
             Motion::Scattered { low, high } => {
-                // Sectors of one line stay together.
-                let line = sector >> self.geometry.line_shift;
-                let lines = ((high >> shift) >> self.geometry.line_shift)
-                    .saturating_sub((low >> shift) >> self.geometry.line_shift)
-                    + 1;
-                let anywhere = hash(line ^ hash(block)) % lines + ((low >> shift) >> self.geometry.line_shift);
-                anywhere << self.geometry.line_shift | sector & ((1 << self.geometry.line_shift) - 1)
+                // What lies near each other stays together: blocks that read here and there differ in where, not in how near.
+                let kept = NEIGHBOURHOOD - shift;
+                let (first, last) = (low >> NEIGHBOURHOOD, high >> NEIGHBOURHOOD);
+                let anywhere = first + hash((sector >> kept) ^ hash(block)) % (last.saturating_sub(first) + 1);
+                anywhere << kept | sector & ((1 << kept) - 1)
             }
         }
     }
@@ -316,6 +328,16 @@ impl Model<'_> {
                 }
             }
         }
+    }
+
+    /// What the lines in the last caches have cost, and will cost when they are written back.
+    fn resident(&self, last: &[Cache]) -> GridTraffic {
+        let words = ((1u32 << self.movement.geometry.sector_shift) / 4) as u8;
+        let mut traffic = GridTraffic::default();
+        for line in last.iter().flat_map(|cache| &cache.entries).filter(|entry| entry.line != u64::MAX) {
+            self.leave(Some(*line), words, &mut traffic);
+        }
+        traffic
     }
 
     /// A line leaves the last cache: what it cost the memory to bring it, and to write it back.
@@ -401,6 +423,11 @@ impl Cache {
     fn new(lines: f64) -> Self {
         let sets = ((lines / WAYS as f64) as usize).max(1);
         Self { sets, entries: vec![EMPTY; sets * WAYS], now: 0, turn: (0, 0), late: false }
+    }
+
+    /// Share of the places that are taken.
+    fn filled(&self) -> f64 {
+        self.entries.iter().filter(|entry| entry.line != u64::MAX).count() as f64 / self.entries.len() as f64
     }
 
     fn set(&self, line: u64, mixed: u64) -> usize {

@@ -11,6 +11,7 @@ mod classify;
 mod divergence;
 mod function;
 mod instruction;
+mod integers;
 mod lines;
 mod module;
 mod order;
@@ -45,7 +46,7 @@ pub enum IrError {
 }
 
 /// What decides what is made of a text, for those who keep [`Code`]: it is to be made anew where any of this has changed.
-pub const SOURCES: [&str; 12] = [
+pub const SOURCES: [&str; 13] = [
     include_str!("ir.rs"),
     include_str!("code.rs"),
     include_str!("ir/assemble.rs"),
@@ -54,6 +55,7 @@ pub const SOURCES: [&str; 12] = [
     include_str!("ir/divergence.rs"),
     include_str!("ir/function.rs"),
     include_str!("ir/instruction.rs"),
+    include_str!("ir/integers.rs"),
     include_str!("ir/lines.rs"),
     include_str!("ir/module.rs"),
     include_str!("ir/order.rs"),

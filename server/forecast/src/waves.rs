@@ -58,7 +58,8 @@ pub struct Access {
     /// memory: the most work-items on one address. Loads and stores of it, where the device takes scattered work-items few at a time:
     /// the cycles that their addresses take.
     pub passes: u16,
-    /// Pieces of [`Device::l1`]'s `store_sector_bytes` that a store to global memory touches, where the device has those.
+    /// Pieces of [`Device::l1`]'s `store_sector_bytes` that a store to global memory touches, where the device has those. Atomics on
+    /// global memory: the most work-items on one address of each sector, summed.
     pub pieces: u16,
     /// Bytes of a work-item.
     pub bytes: u8,
@@ -316,6 +317,9 @@ impl Maker<'_> {
                     (_, Some((items, banks))) => address_cycles(addresses, group, u64::from(bytes), items, banks),
                     (_, None) => self.bank_passes(addresses, bytes, false).0,
                 };
+                if matches!(does, Does::Counts | Does::Updates) {
+                    access.pieces = most_equal_of_sectors(&mut self.scratch, addresses, shift) as u16;
+                }
                 if let Some(shift) = self.geometry.piece_shift
                     && does == Does::Writes
                 {
@@ -452,4 +456,13 @@ fn most_equal(scratch: &mut Vec<u64>, values: &[u64]) -> usize {
     scratch.extend_from_slice(values);
     scratch.sort_unstable();
     scratch.chunk_by(|one, other| one == other).map(<[u64]>::len).max().unwrap_or_default()
+}
+
+/// The same within each sector, summed.
+fn most_equal_of_sectors(scratch: &mut Vec<u64>, values: &[u64], shift: u32) -> usize {
+    scratch.clear();
+    scratch.extend_from_slice(values);
+    scratch.sort_unstable();
+    let most = |sector: &[u64]| sector.chunk_by(|one, other| one == other).map(<[u64]>::len).max().unwrap_or_default();
+    scratch.chunk_by(|one, other| one >> shift == other >> shift).map(most).sum()
 }

@@ -7,6 +7,7 @@ use super::call::{Call, Callee, operand, parts};
 use super::divergence::Divergent;
 use super::function::Function;
 use super::instruction::Instruction;
+use super::integers::Integers;
 use super::module::Module;
 use super::types::{Element, Type, end_of_name};
 use crate::code::{Class, OpKind};
@@ -45,6 +46,7 @@ pub(super) struct Classifier<'a, 'm> {
     /// The function's values that differ between work-items.
     pub divergent: &'m Divergent<'a>,
     products: HashMap<&'a str, bool>,
+    integers: Integers<'a>,
 }
 
 fn op(kind: OpKind) -> Vec<Piece> {
@@ -62,7 +64,7 @@ fn access(kind: OpKind, address: &str, offset: u32) -> Piece {
 impl<'a, 'm> Classifier<'a, 'm> {
     pub fn new(module: &'m Module<'a>, function: &'m Function<'a>, divergent: &'m Divergent<'a>) -> Self {
         let products = fused_products(function);
-        Self { module, function, divergent, products }
+        Self { module, function, divergent, products, integers: Integers::of(function) }
     }
 
     /// Empty for what is nothing at all.
@@ -84,9 +86,14 @@ impl<'a, 'm> Classifier<'a, 'm> {
                 _ => compute(Class::Compare, kind.count),
             },
             "add" | "sub" | "and" | "or" | "xor" | "icmp" => integer(kind),
+            "mul" if is_wide(kind) && self.integers.is_product_of_narrow(instruction) => {
+                compute(Class::Multiply32, kind.count)
+            }
             "mul" => compute(if is_wide(kind) { Class::Multiply64 } else { Class::Multiply32 }, kind.count),
-            "shl" | "lshr" | "ashr" => shift(kind),
-            "udiv" | "urem" | "sdiv" | "srem" => divide(instruction.rest, kind),
+            "shl" | "lshr" | "ashr" => shift(instruction, kind),
+            "udiv" | "urem" | "sdiv" | "srem" => {
+                divide(instruction.rest, kind, self.integers.divides_again(instruction))
+            }
             "select" => select(instruction),
             "sitofp" | "uitofp" | "fpext" | "fptrunc" => compute(Class::Convert, kind.count),
             "fptosi" | "fptoui" => compute(Class::ConvertToInt, kind.count),
@@ -198,12 +205,25 @@ fn integer(kind: Type) -> Vec<Piece> {
     compute(if is_wide(kind) { Class::Int64 } else { Class::Int32 }, kind.count)
 }
 
-fn shift(kind: Type) -> Vec<Piece> {
+/// A shift of 64 bits by half of them or more takes the upper half as it is, and shifts that.
+fn shift(instruction: &Instruction<'_>, kind: Type) -> Vec<Piece> {
+    let by = || parts(instruction.after_flags()).get(1).and_then(|by| by.parse::<u32>().ok());
+    if is_wide(kind) && instruction.opcode != "shl" {
+        match by() {
+            Some(32) => return op(OpKind::Free),
+            Some(33..) => return compute(Class::Shift32, kind.count),
+            _ => {}
+        }
+    }
+    shift_by(kind)
+}
+
+fn shift_by(kind: Type) -> Vec<Piece> {
     compute(if is_wide(kind) { Class::Shift64 } else { Class::Shift32 }, kind.count)
 }
 
 /// By a constant it is a multiplication with what is above it, by a power of two a shift or a mask.
-fn divide(rest: &str, kind: Type) -> Vec<Piece> {
+fn divide(rest: &str, kind: Type, again: bool) -> Vec<Piece> {
     let divisor = rest.rsplit(", ").next().and_then(|divisor| divisor.parse::<i64>().ok());
     let wide = is_wide(kind);
     match divisor {
@@ -213,7 +233,8 @@ fn divide(rest: &str, kind: Type) -> Vec<Piece> {
             pieces.extend(compute(if wide { Class::Int64 } else { Class::Int32 }, 2 * kind.count));
             pieces
         }
-        None => compute(if wide { Class::IntDivide64 } else { Class::IntDivide32 }, kind.count),
+        None if wide => compute(Class::IntDivide64, kind.count),
+        None => compute(if again { Class::IntDivideAgain32 } else { Class::IntDivide32 }, kind.count),
     }
 }
 
@@ -324,7 +345,7 @@ fn intrinsic(name: &str, call: &Call<'_>) -> Vec<Piece> {
         "smax" | "smin" | "umax" | "umin" | "abs" | "sadd" | "uadd" | "ssub" | "usub" | "copysign" | "bswap"
         | "scmp" | "ucmp" => integer(kind),
         "smul" | "umul" => compute(if is_wide(kind) { Class::Multiply64 } else { Class::Multiply32 }, 1),
-        "fshl" | "fshr" => shift(kind),
+        "fshl" | "fshr" => shift_by(kind),
         "ctpop" | "ctlz" | "cttz" | "bitreverse" => compute(Class::BitCount, kind.count),
         "floor" | "ceil" | "trunc" | "rint" | "nearbyint" | "round" | "roundeven" | "lrint" | "llrint" | "lround"
         | "llround" | "fptosi" | "fptoui" => compute(Class::ConvertToInt, kind.count),

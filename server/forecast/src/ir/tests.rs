@@ -35,6 +35,45 @@ fn a_copy_is_one_block_with_two_accesses() {
     assert!(text.contains("store ptr %5, ptr %ks.p.0.0") && text.contains("i64 3\n"), "{text}");
 }
 
+/// The classes of what a kernel's body computes.
+fn classes(body: &str) -> Vec<Class> {
+    let (_, code) = code_of(&format!("define void @k(i32 %0, i64 %1) section \"ks_kernel\" {{\n{body}\n}}\n"));
+    let kinds = code.blocks.iter().flat_map(|block| &block.ops).map(|op| op.kind);
+    kinds.filter_map(|kind| if let OpKind::Compute(class) = kind { Some(class) } else { None }).collect()
+}
+
+#[test]
+fn products_of_halves_and_their_upper_half_are_one_multiplication() {
+    let product = "  %3 = tail call i32 @ks_trace_thread_x()\n  %4 = zext i32 %3 to i64\n  %5 = zext i32 %0 to i64\n";
+    let upper = |product: &str, by: u32| {
+        classes(&format!("{product}  %7 = lshr i64 %6, {by}\n  store i64 %7, ptr @s, align 8\n  ret void"))
+    };
+    assert_eq!(upper(&format!("{product}  %6 = mul nuw i64 %4, %5\n"), 32), [Class::Multiply32]);
+    assert_eq!(
+        upper(&format!("{product}  %6 = mul nuw i64 %4, 2654435761\n"), 40),
+        [Class::Multiply32, Class::Shift32]
+    );
+    assert_eq!(upper(&format!("{product}  %6 = mul i64 %4, %1\n"), 8), [Class::Multiply64, Class::Shift64]);
+}
+
+#[test]
+fn a_second_division_by_a_number_costs_less() {
+    let begin = "  %3 = tail call i32 @ks_trace_thread_x()\n";
+    let end = "  store i32 %5, ptr @s, align 4\n  ret void";
+    let twice = format!("{begin}  %4 = udiv i32 %3, %0\n  %5 = urem i32 %4, %0\n{end}");
+    assert_eq!(classes(&twice), [Class::IntDivide32, Class::IntDivideAgain32]);
+    let other = format!("{begin}  %4 = udiv i32 %3, %0\n  %5 = udiv i32 %3, %4\n{end}");
+    assert_eq!(classes(&other), [Class::IntDivide32, Class::IntDivide32]);
+    // The divisor comes from outside of the loop; the second time it is made in the loop.
+    for (divisor, expected) in [("%0", Class::IntDivideAgain32), ("%6", Class::IntDivide32)] {
+        let body = format!(
+            "  br label %3\n\n3:        ; preds = %3, %2\n  %4 = phi i32 [ 7, %2 ], [ %5, %3 ]\n  %6 = add i32 %4, 1\n  \
+             %5 = udiv i32 %4, {divisor}\n  %7 = icmp eq i32 %5, 0\n  br i1 %7, label %8, label %3\n\n8:      ; preds = %3\n  ret void"
+        );
+        assert!(classes(&body).contains(&expected), "{divisor}: {:?}", classes(&body));
+    }
+}
+
 #[test]
 fn a_loop_comes_before_what_follows_it() {
     let (_, code) = code_of(

@@ -31,7 +31,7 @@ impl Unit<'_> {
                 let constant = &replay.device.l1;
                 let cycles = f64::from(access.passes.saturating_sub(1)) * *constant.constant_cycles;
                 let begin = self.l1.take(time, cycles);
-                begin + cycles + *constant.constant_latency
+                self.constant(access, begin + cycles)
             }
             Space::Global | Space::Scratch => match kind {
                 SiteKind::Load => self.load(wave, site, access, time),
@@ -39,6 +39,30 @@ impl Unit<'_> {
                 SiteKind::Atomic => self.atomic(wave, site, access, (returns, float, sums), time),
             },
         }
+    }
+
+    /// When a constant is there that is asked for at `time`.
+    fn constant(&mut self, access: Access, time: f64) -> f64 {
+        let device = self.replay.device;
+        let near = time + *device.l1.constant_latency;
+        let Some(caches) = &device.l1.constant_caches else { return near };
+        let line = |address: u64| address / *caches.line_bytes as u64;
+        // Of work-items that ask for many places, the first and the last stand for the others.
+        let mut ready = near;
+        for line in [line(access.address), line(access.last)] {
+            if let Some(arrives) = self.constants[0].look(line, 0) {
+                ready = ready.max(arrives);
+                continue;
+            }
+            let arrives = match self.constants[1].look(line, 0) {
+                Some(arrives) => arrives.max(time + *caches.far_latency),
+                None => time + *device.l2.latency,
+            };
+            self.constants[0].arrive(line, 0, arrives);
+            self.constants[1].arrive(line, 0, arrives);
+            ready = ready.max(arrives);
+        }
+        ready
     }
 
     /// A load of one place for the whole wave, by the scalar cache.
@@ -310,27 +334,24 @@ impl Unit<'_> {
         let shared_by = if everywhere { active } else { 1.0 };
         let work = &replay.works[resident.work];
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
-        // Aligned KiBs are served by different parts of the cache.
-        let kib_shift = 10 - replay.movement.geometry.sector_shift;
-        let kib = |sector: u64| replay.movement.sector(site, sector, resident.number, delta) >> kib_shift;
-        let mut last = u64::MAX;
-        let count = touched.iter().filter(|&&sector| kib(sector) != std::mem::replace(&mut last, kib(sector))).count();
+        let parts = (*atomics.parts_of_kib as u64).max(1);
+        let part = |sector: u64| {
+            let address =
+                replay.movement.sector(site, sector, resident.number, delta) << replay.movement.geometry.sector_shift;
+            (address >> 10) * parts + (address >> 8) % parts
+        };
+        // Sectors are in order, so those of a part are next to each other.
+        let mut touched_parts: Vec<u64> = touched.iter().map(|&sector| part(sector)).collect();
+        touched_parts.dedup();
         let each = if uniform {
             *atomics.uniform_cycles
         } else {
             let again = if float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
-            (sectors / count.max(1) as f64 * *atomics.same_kib_cycles).max(same * again)
+            let depth = f64::from(access.pieces).max(sectors);
+            (depth * *atomics.same_part_cycles / touched_parts.len().max(1) as f64).max(same * again)
         };
-        let mut last = u64::MAX;
-        for &sector in touched {
-            let place = kib(sector);
-            if place == last {
-                continue;
-            }
-            last = place;
-            let free = self.hot.entry(place).or_default();
-            *free = free.max(begin) + each * shared_by;
-            done = done.max(*free);
+        for part in touched_parts {
+            done = done.max(self.hot.entry(part).or_default().pass(begin, each * shared_by));
         }
         self.ended = self.ended.max(done);
         if returns { done + *atomics.latency } else { begin }

@@ -7,7 +7,7 @@ use super::lines::Lines;
 use super::servers::{MATRIX, Partition, Server, Time, kind_index, part_of_instruction, pipe_index};
 use super::wave::{Resident, Wave, enter, readiness};
 use super::{LineCost, Outcome, Replay};
-use crate::device::Pipe;
+use crate::device::{ConstantCaches, Pipe};
 use crate::schedule::{PlannedOp, Work};
 use crate::sites::SiteKind;
 use crate::waves::Space;
@@ -42,6 +42,8 @@ pub(super) struct Unit<'a> {
     /// The ways of pairs of partitions to it, where they have their own.
     pub(super) ports: [Server; 2],
     pub(super) scalar_cache: Lines,
+    /// The nearer and the farther cache of constants, where there are such.
+    pub(super) constants: [Lines; 2],
     pub(super) l1: Server,
     pub(super) unit_read: Server,
     pub(super) unit_write: Server,
@@ -50,7 +52,8 @@ pub(super) struct Unit<'a> {
     pub(super) dram: Server,
     pub(super) dram_writes: f64,
     pub(super) atomics: Server,
-    pub(super) hot: std::collections::HashMap<u64, f64>,
+    /// By part of the second-level cache: the atomics of all units there.
+    pub(super) hot: std::collections::HashMap<u64, Server>,
     pub(super) cache: Lines,
     pub(super) waves: Vec<Wave>,
     pub(super) free_waves: Vec<usize>,
@@ -104,6 +107,13 @@ impl<'a> Unit<'a> {
             partitions: vec![Partition::default(); *device.units.partitions as usize],
             lds: Server::default(),
             ports: [Server::default(); 2],
+            constants: [0, 1].map(|far| {
+                let of = |caches: &ConstantCaches| {
+                    let bytes = if far == 1 { *caches.far_bytes } else { *caches.near_bytes };
+                    bytes / *caches.line_bytes
+                };
+                Lines::new(device.l1.constant_caches.as_ref().map_or(0.0, of) as usize)
+            }),
             scalar_cache: Lines::new(SCALAR_CACHE_BYTES / *device.l1.line_bytes as usize),
             l1: Server::default(),
             unit_read: Server::default(),
@@ -327,7 +337,7 @@ impl<'a> Unit<'a> {
             / partitions;
         let dense = self.partitions.iter().map(|partition| partition.dense).sum::<f64>() / partitions;
         let scalar = self.partitions.iter().map(|partition| partition.scalar.busy).sum::<f64>() / partitions;
-        let hottest = self.hot.values().fold(0.0f64, |most, free| most.max(*free));
+        let hottest = self.hot.values().fold(0.0f64, |most, place| most.max(place.busy));
         let busy = [
             issue,
             of_pipe(0),
