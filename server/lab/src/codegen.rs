@@ -172,7 +172,7 @@ impl Codegen {
         let source = self.prepared(source, arch)?;
         let answer = self.answer(&source, arch, options, cancel)?;
         let remarks = remarks::parse(&answer.messages);
-        let syntax = Syntax::parse(source.text.clone());
+        let syntax = Syntax::without_tree(source.text.clone());
         let (kernels, not_instantiated) = resources::collect(&answer.metadata, &remarks, &source, &syntax, arch);
         Ok(Analysis { arch: arch.to_owned(), compiler: self.toolchain.version.clone(), kernels, not_instantiated })
     }

@@ -485,7 +485,7 @@ fn find_feed(source: &Source, options: &WorkbenchOptions) -> Result<Found, LabEr
         let arguments = arguments.map_or_else(|| Arguments::of(&benchmark.program), Arguments::same);
         return Ok(Found::program(arguments, benchmark.program.compile_options()));
     }
-    let syntax = Syntax::parse(source.text.clone());
+    let syntax = Syntax::without_tree(source.text.clone());
     if syntax.functions().iter().any(|function| function.name == "main") {
         return Ok(Found::program(Arguments::same(arguments.unwrap_or_default()), CompileOptions::default()));
     }

@@ -102,7 +102,7 @@ impl Session {
                 path.display()
             ));
         }
-        let syntax = Syntax::parse(text.to_string());
+        let syntax = Syntax::without_tree(text.to_string());
         let text = benchmark::infer(&syntax, target.kernel.as_deref()).map_err(|error| error.to_string())?;
         self.outbox.apply(WorkspaceChange {
             label: "Create benchmark".into(),

@@ -76,7 +76,7 @@ fn fed_by(source: &Source, kernel: Option<&str>) -> FedBy {
     if Benchmark::path_for(&source.path).is_file() {
         return FedBy::BenchmarkFile;
     }
-    let syntax = Syntax::parse(source.text.clone());
+    let syntax = Syntax::without_tree(source.text.clone());
     if syntax.functions().iter().any(|function| function.name == "main") {
         return FedBy::Program;
     }

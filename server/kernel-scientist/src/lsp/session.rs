@@ -19,6 +19,7 @@ use super::forecasting::{Forecasting, Made};
 use super::from_proto::Abilities;
 use super::history::FileHistory;
 use super::jobs::Jobs;
+use super::memory::Broom;
 use super::models::EditorModels;
 use super::outbox::Outbox;
 use super::outcome::{Outcome, Told};
@@ -108,6 +109,7 @@ pub struct Session {
     pub(super) turns: Turns,
     /// The editor's models.
     pub(super) models: EditorModels,
+    broom: Broom,
     /// Set when the server ends.
     pub(super) ending: Cancel,
 }
@@ -188,7 +190,7 @@ impl Session {
         };
         let (models, turns) = (EditorModels::new(outbox.clone()), Turns::default());
         let (state, shelf, ending) = (Mutex::new(state), Arc::default(), Cancel::new());
-        Arc::new(Self { state, outbox, world, shelf, turns, models, ending })
+        Arc::new(Self { state, outbox, world, shelf, turns, models, broom: Broom::default(), ending })
     }
 
     /// The state. A panic elsewhere while it was held left it whole enough: each change of it is one step.
@@ -236,6 +238,7 @@ impl Session {
     }
 
     fn was_told(&self, job: u64, told: Told) {
+        self.broom.sweep();
         match told {
             Told::Doing(doing, percent) => {
                 tracing::debug!("job {job}: {doing}");

@@ -51,7 +51,7 @@ impl Fault {
     /// Puts the user's files, lines and columns in the place of line numbers.
     pub(super) fn locate(&mut self, source: &Source) {
         let [first, other] = self.sites[..] else { return };
-        let rewritten = hip_syntax::rewrite::cpu(&Syntax::parse(source.text.clone()), Barriers::Fibers);
+        let rewritten = hip_syntax::rewrite::cpu(&Syntax::without_tree(source.text.clone()), Barriers::Fibers);
         // The runtime knows no file. A call that stands there in this one is taken for it; a header's is only a line.
         let place = |[line, column]: [u32; 2]| {
             let here = rewritten.text.lines().nth(line as usize - 1).and_then(|text| text.get(column as usize - 1..));

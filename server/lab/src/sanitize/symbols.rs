@@ -144,7 +144,7 @@ impl<'a> Columns<'a> {
         let rewrite = || {
             let text =
                 if file == source.path { source.text.to_string() } else { std::fs::read_to_string(file).ok()? };
-            Some(hip_syntax::rewrite::cpu(&Syntax::parse(text), Barriers::Fibers))
+            Some(hip_syntax::rewrite::cpu(&Syntax::without_tree(text), Barriers::Fibers))
         };
         match self.rewritten.entry(file.to_owned()).or_insert_with(rewrite) {
             Some(rewritten) if column > 0 => rewritten.original_column(line, column),

@@ -27,7 +27,7 @@ pub fn kernels(text: &str, headers: Option<Fingerprint>) -> Vec<KernelFingerprin
         kernel: kernel.qualified_name.clone(),
         fingerprint: kernel.fingerprint.resting_on(headers).to_string(),
     };
-    Syntax::parse(text).kernels().iter().map(fingerprint).collect()
+    Syntax::without_tree(text).kernels().iter().map(fingerprint).collect()
 }
 
 /// A text without comments and with every run of white space as one blank; a line break stays a line break, because

@@ -25,7 +25,12 @@ pub(super) struct Rewritten {
 impl Rewritten {
     /// Rewrites `text` and puts `glue` after it. Messages about the glue name no file of the user's.
     pub(super) fn new(text: &str, glue: Option<&str>, barriers: Barriers) -> Self {
-        let source = hip_syntax::rewrite::cpu(&Syntax::parse(text), barriers);
+        let syntax = match barriers {
+            // Only what is split needs the tree, which takes megabytes for a large text.
+            Barriers::Fibers => Syntax::without_tree(text),
+            Barriers::Split => Syntax::parse(text),
+        };
+        let source = hip_syntax::rewrite::cpu(&syntax, barriers);
         let (original, glue) = (text.to_owned(), glue.map(str::to_owned));
         let text = match &glue {
             Some(glue) => format!("{}\n#line 1 \"<benchmark>\"\n{glue}\n", source.text),
