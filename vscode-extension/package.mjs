@@ -23,7 +23,7 @@ for (const file of ["transpose.hip", "transpose.bench.toml"]) cpSync(`../demo/${
 
 run("node", ["esbuild.mjs"]);
 const target = values.server === undefined ? [] : ["--target", platform];
-run("node", ["node_modules/@vscode/vsce/vsce", "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", ...target, "--out", values.out]);
+run("node", ["node_modules/@vscode/vsce/vsce", "package", "--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links", "--skip-license", ...target, "--out", values.out]);
 
 function run(program, args) {
   const { status } = spawnSync(program, args, { stdio: "inherit" });

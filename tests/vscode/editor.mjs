@@ -42,7 +42,9 @@ export async function open({ folder, files, editor = EDITORS.recent, settings = 
   const window = new Window(host, browser, page);
   page.on("console", (message) => window.said.push(`${message.type()} ${message.text()}`));
   page.on("request", (request) => {
-    if (!request.url().startsWith(host.base) && !/^(data|blob|vscode-remote-resource|ws):/.test(request.url())) window.outside.push(request.url());
+    // What a webview loads of its extension has an address that looks like one of the net, and is answered within the page.
+    const isWithin = /^(data|blob|vscode-remote-resource|ws):|^https:\/\/vscode-remote\+[^/]+\.vscode-resource\.vscode-cdn\.net\//.test(request.url());
+    if (!request.url().startsWith(host.base) && !isWithin) window.outside.push(request.url());
   });
   await page.goto(host.url(files.map((file) => path.join(folder, file))));
   await page.locator(".editor-instance .view-line").first().waitFor();

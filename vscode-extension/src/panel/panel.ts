@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { Client } from "../client";
 import { inWords } from "../errors";
 import { Commands, Methods, type Population, type ProposalNumber, type Run, type RunEvent, type VersionOf } from "../protocol";
+import { besidePanels, showSource } from "../sourceEditor";
 import { html } from "./html";
 import { ProgressLine } from "./progress";
 import { Refresher } from "./refresher";
@@ -160,7 +161,7 @@ class LineagePanel {
           this.pick(message.run);
           break;
         case "open":
-          await this.showFile();
+          await showSource(vscode.Uri.parse(this.state.uri));
           break;
         case "diff":
           await this.showDiff(message.run, message.of, message.against, message.title);
@@ -174,20 +175,9 @@ class LineagePanel {
     }
   }
 
-  /** A column that is not the panel's own. */
-  private get beside(): vscode.ViewColumn {
-    const own = this.panel.viewColumn ?? vscode.ViewColumn.One;
-    const other = vscode.window.tabGroups.all.find(({ viewColumn }) => viewColumn !== own);
-    return other?.viewColumn ?? vscode.ViewColumn.Beside;
-  }
-
-  private async showFile(): Promise<void> {
-    await vscode.window.showTextDocument(vscode.Uri.parse(this.state.uri), { viewColumn: this.beside });
-  }
-
   private async showDiff(run: number, of: VersionOf, against: number, title: string): Promise<void> {
     const before = versionUri(this.name, run, { candidate: against });
-    await vscode.commands.executeCommand("vscode.diff", before, versionUri(this.name, run, of), `${this.name}: ${title}`, { viewColumn: this.beside, preserveFocus: true, preview: true });
+    await vscode.commands.executeCommand("vscode.diff", before, versionUri(this.name, run, of), `${this.name}: ${title}`, { viewColumn: besidePanels(), preserveFocus: true, preview: true });
   }
 
   private async carryOut(action: Action): Promise<void> {
@@ -198,7 +188,7 @@ class LineagePanel {
       return;
     }
     // What is worked on has to be open: the server works on the text that the editor has.
-    await this.showFile();
+    await showSource(vscode.Uri.parse(uri));
     if (action === "evolve") {
       await vscode.commands.executeCommand(Commands.evolve, { uri });
     } else if (population !== null && action === "resume") {

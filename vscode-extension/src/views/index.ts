@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { Commands } from "../protocol";
+import { showSource } from "../sourceEditor";
 import { KernelsView, type Node as KernelNode } from "./kernelsView";
 import { RunsView, type Node as RunNode } from "./runsView";
 import { StatusBar } from "./statusBar";
@@ -13,7 +14,7 @@ export function registerViews(client: Client): vscode.Disposable {
   const target = (node: KernelNode): { uri: string; kernel?: string } => ({ uri: node.file.uri, ...("kernel" in node ? { kernel: node.kernel.name } : {}) });
   /** The server works on the text that the editor has, so the file is opened first. */
   const opened = async (uri: string, name: string, argument: object): Promise<void> => {
-    await vscode.window.showTextDocument(vscode.Uri.parse(uri), { preview: true });
+    await showSource(vscode.Uri.parse(uri));
     await vscode.commands.executeCommand(name, argument);
   };
   return vscode.Disposable.from(

@@ -98,11 +98,14 @@ export function gainScale(experiments: readonly Experiment[]): GainScale {
   const at = (share: number): number => values[Math.round(share * (values.length - 1))] ?? 0;
   const low = Math.min(0, at(left));
   const high = Math.max(0.01, at(1 - left));
-  const margin = (high - low) * 0.04;
-  return { low: low - margin, high: high + margin };
+  return { low, high };
 }
 
-/** Where a value is on the scale, from 0 to 100; what lies outside stands at an end. */
+/** Room at both ends of a scale, in percent of its length: a mark there is as wide as elsewhere. */
+const MARGIN = 3;
+
+/** Where a value is on the scale, in percent of its length; what lies outside stands near an end. */
 export function place(value: number, { low, high }: GainScale): number {
-  return Math.min(1, Math.max(0, (logarithm(value) - low) / (high - low))) * 100;
+  const share = Math.min(1, Math.max(0, (logarithm(value) - low) / (high - low)));
+  return MARGIN + share * (100 - 2 * MARGIN);
 }

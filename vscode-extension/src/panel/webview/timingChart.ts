@@ -187,8 +187,14 @@ function generations(last: number, width: number): number[] {
 
 /** The theme's colours; each standing has its own in the style sheet. */
 function colours(at: HTMLElement): Colours {
-  const style = getComputedStyle(at);
-  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim() || style.color;
+  // A canvas knows no variables and no mixtures: an element is asked what they come to.
+  const probe = at.appendChild(document.createElement("span"));
+  const of = (name: string): string => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
   const names = ["original", "faster", "slower", "same", "inconclusive", "failed", "not_run", "text", "soft", "grid", "surface", "accent"] as const;
-  return Object.fromEntries(names.map((name) => [name, of(name)])) as Colours;
+  const all = Object.fromEntries(names.map((name) => [name, of(name)])) as Colours;
+  probe.remove();
+  return all;
 }
