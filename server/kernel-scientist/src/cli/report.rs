@@ -29,7 +29,7 @@ pub struct ReportArgs {
     run: Option<i64>,
 }
 
-/// Runs the command: writes the page to standard output.
+/// Runs the command: writes the page to standard output, or what it shows as JSON.
 pub fn run(context: &Context, args: &ReportArgs) -> Result<(), CliError> {
     let path = context.notebook_path()?;
     let nothing = || {
@@ -46,6 +46,9 @@ pub fn run(context: &Context, args: &ReportArgs) -> Result<(), CliError> {
         None => latest(&notebook, args)?.ok_or_else(nothing)?,
     };
     let report = gather::gather(&notebook, &run)?;
+    if context.json() {
+        return context.print_json(&report);
+    }
     let page = render::render(&report)
         .map_err(|error| CliError::Usage(format!("the report could not be written: {error:#}")))?;
     context.print(&page)

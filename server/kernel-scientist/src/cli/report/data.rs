@@ -42,7 +42,7 @@ impl From<Verdict> for Standing {
 }
 
 /// A whole report.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ReportData {
     /// The user's file.
     pub path: String,
@@ -93,8 +93,13 @@ pub struct RunFacts {
     pub program: String,
 }
 
+fn as_text<S: serde::Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(text)
+}
+
 /// What a run came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// A winner held against the original in a fresh process, with fresh seeds.
     Confirmed(Confirmation),
@@ -103,7 +108,7 @@ pub enum Outcome {
 }
 
 /// The comparison that confirmed a winner.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Confirmation {
     /// The winner's number, if its text is that of a candidate.
     pub candidate: Option<u32>,
@@ -116,7 +121,7 @@ pub struct Confirmation {
 }
 
 /// One version of the source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CandidateFacts {
     /// Its number; the original is 0.
     pub number: u32,
@@ -139,6 +144,7 @@ pub struct CandidateFacts {
     /// Times by shape.
     pub times: Vec<(String, Figure)>,
     /// The whole source.
+    #[serde(serialize_with = "as_text")]
     pub text: Arc<str>,
 }
 

@@ -1,6 +1,10 @@
 //! The page as a whole: well-formed, complete, free of references to elsewhere, and deaf to what kernels say.
 
-use notebook::Notebook;
+use std::time::Duration;
+
+use lab::forecast::Basis;
+use lab::{Figure, KernelTiming, TimeReport};
+use notebook::{KernelFingerprint, MeasuredCode, Notebook};
 
 use super::example;
 use super::gather::gather;
@@ -120,4 +124,51 @@ fn a_run_without_experiments_still_has_a_page() {
         .unwrap();
     let html = render(&gather(&notebook, &notebook.run(run).unwrap()).unwrap()).unwrap();
     assert!(html.contains("No experiment was made yet"));
+}
+
+/// A time of the example's kernel as a device says it, a forecast where `basis` is given.
+fn time(device: &str, ns: f64, basis: Option<Basis>) -> TimeReport {
+    let figure = Figure { median_ns: ns, low_ns: ns, high_ns: ns, samples: Vec::new() };
+    TimeReport {
+        device: device.into(),
+        device_note: String::new(),
+        toolchain: String::new(),
+        kernels: vec![KernelTiming { name: "transpose".into(), shape: "n=4096".into(), figure }],
+        output: String::new(),
+        forecast: basis,
+    }
+}
+
+#[test]
+fn a_kernel_with_a_forecast_and_a_measurement_shows_one_against_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let notebook = Notebook::open(&folder.path().join("notebook.db")).unwrap();
+    let run = example::record(&notebook, true);
+    let before = render(&gather(&notebook, &run).unwrap()).unwrap();
+    assert!(!before.contains("Forecast against measurement"));
+    let basis = Basis {
+        device: "mi300x".into(),
+        title: "MI300X".into(),
+        model: "0.1.0".into(),
+        table: "0123456789ab".into(),
+        validated_on: "H200".into(),
+        of_this_device: false,
+        odds: None,
+    };
+    let text = notebook.text(&run.original).unwrap();
+    let kernels = [KernelFingerprint { kernel: "transpose".into(), fingerprint: "f0".into() }];
+    let code = MeasuredCode { text: &text, kernels: &kernels };
+    for (device, ns, basis) in [("mi300x", 80_000.0, Some(basis)), ("mi300x", 100_000.0, None), ("cpu", 7.0, None)] {
+        notebook.record_times(&run.file, code, &time(device, ns, basis), 1, Duration::ZERO).unwrap();
+    }
+    let report = gather(&notebook, &run).unwrap();
+    let html = render(&report).unwrap();
+    let (_, section) = html.split_once("Forecast against measurement").unwrap();
+    for words in ["transpose", "n=4096", "80.0 us", "100 us", "1.25"] {
+        assert!(section.contains(words), "{words}: {section}");
+    }
+    let pairs = serde_json::to_value(&report).unwrap()["versus"].clone();
+    let told = |name: &str| pairs[0][name].as_f64().unwrap();
+    assert_eq!((told("forecast_ns"), told("measured_ns"), told("ratio")), (80_000.0, 100_000.0, 1.25));
+    assert_eq!(pairs.as_array().unwrap().len(), 1, "{pairs}");
 }
