@@ -156,6 +156,8 @@ pub enum Class {
     IntDivide64,
     /// Conversion from integers to floating point, or between widths of floating point.
     Convert,
+    /// The same from or to fp64.
+    Convert64,
     /// Conversion from floating point to integers; rounding to whole numbers.
     ConvertToInt,
     /// Population count, find first bit, bit reversal.

@@ -85,6 +85,7 @@ impl<'a, 'm> Classifier<'a, 'm> {
                 Element::Double => compute(Class::Float64, kind.count),
                 _ => compute(Class::Compare, kind.count),
             },
+            "and" | "or" | "shl" | "lshr" if self.integers.is_renaming(instruction) => op(OpKind::Free),
             "add" | "sub" | "and" | "or" | "xor" | "icmp" => integer(kind),
             "mul" if is_wide(kind) && self.integers.is_product_of_narrow(instruction) => {
                 compute(Class::Multiply32, kind.count)
@@ -95,6 +96,9 @@ impl<'a, 'm> Classifier<'a, 'm> {
                 divide(instruction.rest, kind, self.integers.divides_again(instruction))
             }
             "select" => select(instruction),
+            "sitofp" | "uitofp" | "fpext" | "fptrunc" if instruction.rest.contains("double") => {
+                compute(Class::Convert64, kind.count)
+            }
             "sitofp" | "uitofp" | "fpext" | "fptrunc" => compute(Class::Convert, kind.count),
             "fptosi" | "fptoui" => compute(Class::ConvertToInt, kind.count),
             "getelementptr" => address_of(instruction),
@@ -208,12 +212,8 @@ fn integer(kind: Type) -> Vec<Piece> {
 /// A shift of 64 bits by half of them or more takes the upper half as it is, and shifts that.
 fn shift(instruction: &Instruction<'_>, kind: Type) -> Vec<Piece> {
     let by = || parts(instruction.after_flags()).get(1).and_then(|by| by.parse::<u32>().ok());
-    if is_wide(kind) && instruction.opcode != "shl" {
-        match by() {
-            Some(32) => return op(OpKind::Free),
-            Some(33..) => return compute(Class::Shift32, kind.count),
-            _ => {}
-        }
+    if is_wide(kind) && instruction.opcode != "shl" && by().is_some_and(|by| by >= 32) {
+        return compute(Class::Shift32, kind.count);
     }
     shift_by(kind)
 }

@@ -57,6 +57,18 @@ fn products_of_halves_and_their_upper_half_are_one_multiplication() {
 }
 
 #[test]
+fn pairs_of_numbers_in_64_bits_are_put_together_and_taken_apart_for_nothing() {
+    let begin = "  %3 = tail call i32 @ks_trace_thread_x()\n  %4 = zext i32 %3 to i64\n";
+    let of = |body: &str| classes(&format!("{begin}{body}\n  ret void"));
+    let joined = "  %5 = shl i64 %1, 32\n  %6 = or disjoint i64 %5, %4\n  store i64 %6, ptr @s, align 8";
+    assert_eq!(of(joined), []);
+    assert_eq!(of(&joined.replace("32", "31")), [Class::Shift64, Class::Int64]);
+    let apart = "  %5 = and i64 %1, -4294967296\n  %6 = lshr i64 %1, 32\n  store i64 %6, ptr @s, align 8";
+    assert_eq!(of(apart), []);
+    assert_eq!(of(&apart.replace("-4294967296", "-8")), [Class::Int64]);
+}
+
+#[test]
 fn a_second_division_by_a_number_costs_less() {
     let begin = "  %3 = tail call i32 @ks_trace_thread_x()\n";
     let end = "  store i32 %5, ptr @s, align 4\n  ret void";
