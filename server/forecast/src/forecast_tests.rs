@@ -2,7 +2,7 @@
 
 use crate::code::{Block, Class, Code, Function, Op, OpKind};
 use crate::device::Device;
-use crate::forecast::{Forecast, Statics, forecast};
+use crate::forecast::{Forecast, Limit, Statics, forecast};
 use crate::machine::Resource;
 use crate::trace::{Event, Launch, Region, RegionKind, TracedBlock};
 
@@ -271,6 +271,73 @@ fn reads_of_mi300x_and_mi210s_die_take_what_others_measured() {
     let mi250x = Device::named("mi250x").unwrap_or_else(|error| panic!("{error}"));
     assert_near("64", read_stream::<64>(&mi250x), 185e9 * 110.0 / 104.0, 1.2);
     assert_near("1024", read_stream::<1024>(&mi250x), 1370e9, 1.2);
+}
+
+/// AMD's documents: blocks of several waves are at most 16 on a unit, those of one wave 32; LDS of 64 KiB lets one block in; 122 registers
+/// leave half of the waves.
+#[test]
+fn what_fits_on_a_unit_is_what_the_documents_say() {
+    for name in ["mi300x", "mi250x"] {
+        let device = Device::named(name).unwrap_or_else(|error| panic!("{error}"));
+        for (items, registers, lds_bytes, blocks, limit) in [
+            (64, 32, 0, 32, Limit::Waves),
+            (128, 32, 0, 16, Limit::Waves),
+            (256, 122, 0, 4, Limit::Registers),
+            (256, 32, 65_536, 1, Limit::Lds),
+            (1024, 32, 32_768, 2, Limit::Waves),
+            (1024, 128, 0, 1, Limit::Registers),
+        ] {
+            let kernel = Kernel { items, registers, ..copy(4, 1) };
+            let statics = Statics { registers, lds_bytes };
+            let made = forecast(&kernel.code(), &kernel.launch(), statics, &device);
+            let made = made.unwrap_or_else(|error| panic!("{error}"));
+            let what = format!("{name}: {items} work-items, {registers} registers, {lds_bytes} bytes");
+            assert_eq!((made.resident, made.limit), (blocks, limit), "{what}");
+        }
+    }
+}
+
+/// A histogram's counters in one aligned KiB are served by two parts of an H200's cache, in two by four; a wave that adds to neighbours
+/// takes the rate of a part for each sector.
+#[test]
+fn atomics_take_the_rate_of_the_parts_that_their_addresses_meet() {
+    let device = device();
+    let adds = |begin: fn(u64, u64, u64, u64) -> u64| {
+        let kind = OpKind::Atomic { bytes: 4, returns: false, float: false, compares: false, same_value: true };
+        let kernel = Kernel {
+            ops: vec![op(kind, None, &[])],
+            turns: 8,
+            address: begin,
+            grid: 132 * 16,
+            items: 256,
+            registers: 16,
+        };
+        kernel.forecast(&device).outcome.cycles
+    };
+    // 132 x 16 blocks of 8 waves, 8 times: each adds to a line of 4 sectors.
+    let sectors = 132.0 * 16.0 * 8.0 * 8.0 * 4.0 * *device.atomics.same_part_cycles;
+    assert_near("one KiB", adds(|_, item, _, _| GLOBAL + item * 4), sectors / 2.0, 1.15);
+    assert_near("two KiB", adds(|_, item, _, _| GLOBAL + 512 + item * 4), sectors / 4.0, 1.15);
+    // All work-items of a wave bring one value to one address: the wave sums them first.
+    let waves = 132.0 * 16.0 * 8.0 * 8.0 * *device.atomics.uniform_cycles;
+    assert_near("one address", adds(|_, _, _, _| GLOBAL), waves, 1.15);
+}
+
+/// What a grid reads is what it reads, also where only some of its blocks are passed through the caches.
+#[test]
+fn a_large_grid_reads_and_writes_its_bytes_once() {
+    for name in ["h200", "mi300x"] {
+        let device = Device::named(name).unwrap_or_else(|error| panic!("{error}"));
+        // 512 MiB each way: 12 times the requests that are looked at.
+        let kernel = Kernel { grid: 512 * 1024, ..copy(4, 1) };
+        let address: fn(u64, u64, u64, u64) -> u64 =
+            |block, item, _, access| GLOBAL + access * 2048 * MIB + (block * 256 + item) * 4;
+        let traffic = Kernel { address, ..kernel }.forecast(&device).traffic;
+        let bytes = 512.0 * MIB as f64;
+        let held = device.memory_cache.as_ref().map_or(*device.l2.bytes, |cache| *cache.bytes);
+        assert_near("read", traffic.read_bytes, bytes, 1.1);
+        assert!(traffic.written_bytes <= bytes * 1.02 && traffic.written_bytes >= bytes - held, "{name}: {traffic:?}");
+    }
 }
 
 #[test]
