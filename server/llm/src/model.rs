@@ -70,6 +70,11 @@ impl Model {
         self.options.price
     }
 
+    /// Whether its answers come from a file, so that there is nothing to wait for.
+    pub fn is_recorded(&self) -> bool {
+        self.provider.is_recorded()
+    }
+
     /// The bill that its calls go to.
     pub fn ledger(&self) -> &Ledger {
         &self.options.ledger

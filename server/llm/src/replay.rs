@@ -4,10 +4,11 @@
 //! {"label":"selector","request":{...},"answer":{"text":"...","stop":"end","usage":{...},"model":"..."}}
 //! ```
 //!
-//! Answers are given in the order of the recording, to the label that they were given to. A run that measures times anew asks
-//! with other figures than were recorded; that is let pass, and a question that differs by more than figures is logged. A
-//! [`Replay::strict`] one refuses every difference. A line without `request` answers whatever is asked under its label next; in place of `answer` it may have `answer_file`,
-//! a text beside the recording, which is easier to write by hand.
+//! A question is answered by the exchange that has the same question: questions that were under way at once may come in another
+//! order. A run that measures times anew asks with other figures than were recorded; that is let pass, and a question that
+//! differs by more than figures is logged and answered by the next one of its label. A [`Replay::strict`] one refuses every
+//! difference. A line without `request` answers whatever is asked under its label next; in place of `answer` it may have
+//! `answer_file`, a text beside the recording, which is easier to write by hand.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -83,7 +84,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads a recording. `skip` exchanges are left out: those that a resumed run has the answers of already.
+    /// Reads a recording. Of the first `skip` exchanges, which a resumed run has the answers of already, those are left out that
+    /// would answer any question.
     ///
     /// # Errors
     /// [`LlmError::Setup`] when it cannot be read.
@@ -106,7 +108,8 @@ impl Replay {
             }
             left.push_back((number, exchange));
         }
-        left.drain(..skip.min(left.len()));
+        let given: VecDeque<_> = left.drain(..skip.min(left.len())).collect();
+        let left = given.into_iter().filter(|(_, exchange)| exchange.request.is_some()).chain(left).collect();
         Ok(Self { name: format!("replay:{}", path.display()), left: Mutex::new(left), is_strict: false })
     }
 
@@ -121,6 +124,41 @@ impl Replay {
     }
 }
 
+impl Replay {
+    /// Where the answer to a question is.
+    fn place_of(&self, request: &Request, left: &VecDeque<(usize, Exchange)>) -> Result<usize, LlmError> {
+        let same = |figures: bool| {
+            left.iter().position(|(_, exchange)| {
+                let recorded = exchange.request.as_ref().filter(|recorded| recorded.label == request.label);
+                recorded.is_some_and(|recorded| difference(recorded, request, figures).is_none())
+            })
+        };
+        if let Some(at) = same(true) {
+            return Ok(at);
+        }
+        if let (false, Some(at)) = (self.is_strict, same(false)) {
+            return Ok(at);
+        }
+        let Some(at) = left.iter().position(|(_, exchange)| exchange.label == request.label) else {
+            let next = left.front().map_or_else(
+                || "the recording has ended".to_owned(),
+                |(number, next)| format!("the recording goes on with a question of `{}` in line {number}", next.label),
+            );
+            return Err(LlmError::Replay(format!("{next}, and `{}` asks once more", request.label)));
+        };
+        let (number, exchange) = &left[at];
+        if let Some(recorded) = &exchange.request {
+            let difference = difference(recorded, request, self.is_strict).unwrap_or_default();
+            let what = format!("line {number} of the recording has another question: {difference}");
+            if self.is_strict {
+                return Err(LlmError::Replay(what));
+            }
+            tracing::warn!("replay: {what}");
+        }
+        Ok(at)
+    }
+}
+
 impl Provider for Replay {
     fn name(&self) -> &str {
         &self.name
@@ -128,25 +166,8 @@ impl Provider for Replay {
 
     fn attempt(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((number, next)) = left.front() else {
-            return Err(LlmError::Replay(format!("the recording has ended, and `{}` asks once more", request.label)));
-        };
-        if next.label != request.label {
-            return Err(LlmError::Replay(format!(
-                "line {number} of the recording is a question of `{}`, and `{}` asks",
-                next.label, request.label
-            )));
-        }
-        if let Some(recorded) = &next.request
-            && let Some(difference) = difference(recorded, request, self.is_strict)
-        {
-            let what = format!("line {number} of the recording has another question: {difference}");
-            if self.is_strict {
-                return Err(LlmError::Replay(what));
-            }
-            tracing::warn!("replay: {what}");
-        }
-        let answer = left.pop_front().and_then(|(_, exchange)| exchange.answer);
+        let at = self.place_of(request, &left)?;
+        let answer = left.remove(at).and_then(|(_, exchange)| exchange.answer);
         let answer = answer.ok_or_else(|| LlmError::Replay("the recording has no answer here".into()))?;
         caller.hear(&answer.text);
         Ok(answer)
@@ -215,16 +236,20 @@ mod tests {
             let answer = Answer { text: request.label.to_uppercase(), stop: Stop::End, usage, model: "m".into() };
             recorder.record(request, &answer).unwrap();
         }
-        let replay = Replay::open(&path, 0).unwrap().strict();
-        assert!(ask(&replay, &questions[1]).unwrap_err().contains("is a question of `one`, and `two` asks"));
-        assert_eq!(ask(&replay, &questions[0]).unwrap(), "ONE");
         let changed = Request::new("two", "system", "line\nquestion 2");
+        let replay = Replay::open(&path, 0).unwrap().strict();
         let error = ask(&replay, &changed).unwrap_err();
         assert!(error.contains(r#"recorded was "question two", asked is "question 2""#), "{error}");
+        // Questions that were under way at once may come in another order.
         assert_eq!(ask(&replay, &questions[1]).unwrap(), "TWO");
+        let error = ask(&replay, &questions[1]).unwrap_err();
+        assert!(error.contains("goes on with a question of `one` in line 1, and `two` asks once more"), "{error}");
+        assert_eq!(ask(&replay, &questions[0]).unwrap(), "ONE");
         assert!(ask(&replay, &questions[1]).unwrap_err().contains("has ended"));
-        for question in [&questions[1], &changed] {
-            assert_eq!(ask(&Replay::open(&path, 1).unwrap(), question).unwrap(), "TWO");
+        // A resumed run may ask for the one that it was stopped at.
+        for question in [&questions[0], &questions[1], &changed] {
+            let expected = question.label.to_uppercase();
+            assert_eq!(ask(&Replay::open(&path, 1).unwrap(), question).unwrap(), expected);
         }
     }
 
@@ -246,7 +271,9 @@ mod tests {
         let path = folder.path().join("run.jsonl");
         std::fs::write(folder.path().join("a.md"), "from a file").unwrap();
         std::fs::write(&path, "{\"label\":\"writer\",\"answer_file\":\"a.md\"}\n\n").unwrap();
-        assert_eq!(ask(&Replay::open(&path, 0).unwrap(), &Request::new("writer", "", "x")).unwrap(), "from a file");
+        let question = Request::new("writer", "", "x");
+        assert_eq!(ask(&Replay::open(&path, 0).unwrap(), &question).unwrap(), "from a file");
+        assert!(ask(&Replay::open(&path, 1).unwrap(), &question).unwrap_err().contains("has ended"));
         for (line, expected) in [
             ("{\"label\":\"writer\"}", "line 1: it has neither"),
             ("{\"label\":\"writer\",\"answer_file\":\"b.md\"}", "b.md"),

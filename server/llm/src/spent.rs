@@ -1,6 +1,7 @@
 //! What calls have used up.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use crate::provider::Usage;
@@ -44,27 +45,66 @@ pub struct Call {
 
 /// The bill that several models share.
 #[derive(Clone, Default)]
-pub struct Ledger(Arc<Mutex<(Spent, Vec<Call>)>>);
+pub struct Ledger(Arc<Mutex<Pages>>);
+
+#[derive(Default)]
+struct Pages {
+    spent: Spent,
+    calls: Vec<(ThreadId, Call)>,
+}
 
 impl Ledger {
     /// What was used up so far.
     pub fn spent(&self) -> Spent {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).spent
     }
 
-    /// The calls since this was last asked.
+    /// The calls that were made on this thread since it last asked: of several questions under way at once each finds its own.
     pub fn take_calls(&self) -> Vec<Call> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).1)
+        let here = std::thread::current().id();
+        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, others) = std::mem::take(&mut pages.calls).into_iter().partition(|(thread, _)| *thread == here);
+        pages.calls = others;
+        let own: Vec<(ThreadId, Call)> = own;
+        own.into_iter().map(|(_, call)| call).collect()
     }
 
     pub(crate) fn add(&self, call: Call) {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let spent = &mut inner.0;
+        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = &mut pages.spent;
         spent.calls += 1;
         spent.input += call.usage.input;
         spent.output += call.usage.output;
         spent.usd += call.usd.unwrap_or(0.0);
         spent.unpriced += u64::from(call.usd.is_none());
-        inner.1.push(call);
+        pages.calls.push((std::thread::current().id(), call));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_finds_its_own_calls_and_the_bill_is_one() {
+        let ledger = Ledger::default();
+        let call = |label: &str| Call {
+            label: label.into(),
+            model: "m".into(),
+            usage: Usage { input: 10, output: 5, ..Usage::default() },
+            usd: Some(0.5),
+            took: Duration::ZERO,
+        };
+        let labels = |ledger: &Ledger| ledger.take_calls().into_iter().map(|call| call.label).collect::<Vec<_>>();
+        ledger.add(call("here"));
+        let (other, there) = (ledger.clone(), call("there"));
+        let there = std::thread::spawn(move || {
+            other.add(there);
+            labels(&other)
+        });
+        assert_eq!(there.join().unwrap(), ["there"]);
+        assert_eq!(labels(&ledger), ["here"]);
+        assert_eq!(labels(&ledger), Vec::<String>::new());
+        assert_eq!((ledger.spent().calls, ledger.spent().tokens(), ledger.spent().usd), (2, 30, 1.0));
     }
 }

@@ -103,6 +103,16 @@ pub enum NotebookError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The disk did not take what was recorded.
+    #[error("{doing} in the notebook {}: it may not be on disk: {source}. See that the disk works and has room", .path.display())]
+    NotSynced {
+        /// What was recorded.
+        doing: &'static str,
+        /// The notebook.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
     /// Anything else that SQLite reports.
     #[error("{doing} in the notebook {}: {source}. See that the disk works and has room", .path.display())]
     Sqlite {

@@ -6,7 +6,8 @@
 //! Invariants:
 //! - Nothing recorded is ever changed or removed: triggers refuse `UPDATE` and `DELETE` on every table, and what changes
 //!   over time (a run's state) is a list of events.
-//! - A call that recorded something returns after the row is on disk; killing the process then loses nothing.
+//! - A call that recorded something returns after the row is in the file; killing the process then loses nothing. A row that
+//!   took longer to come about than a sync of the disk takes is on disk by then, so that a power cut loses nothing either.
 //! - Any number of processes may use one notebook at once.
 //! - It knows no stage, no editor and no model: hypotheses are JSON to it.
 //! - Only measurements are kept as measurements: a forecast has a table of its own, with the versions of the model and of
@@ -16,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod candidates;
+mod durability;
 mod error;
 mod experiments;
 mod findings;

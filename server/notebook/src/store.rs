@@ -1,10 +1,12 @@
 //! Opening a notebook, and the transaction that every record goes through.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::durability::Syncer;
 use crate::error::NotebookError;
 use crate::schema::{self, APPLICATION_ID, VERSION};
 
@@ -28,6 +30,8 @@ pub struct Notebook {
     pub(crate) connection: Connection,
     path: PathBuf,
     options: Options,
+    /// From the first commit on; readers need none.
+    syncer: OnceLock<Syncer>,
 }
 
 impl Notebook {
@@ -63,7 +67,7 @@ impl Notebook {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
         connection.busy_timeout(options.lock_timeout).map_err(explain)?;
-        let notebook = Self { connection, path: path.to_path_buf(), options };
+        let notebook = Self { connection, path: path.to_path_buf(), options, syncer: OnceLock::new() };
         notebook.check_identity()?;
         notebook.configure()?;
         notebook.migrate()?;
@@ -96,13 +100,11 @@ impl Notebook {
         Ok(version)
     }
 
-    /// WAL lets readers go on while a run records. `synchronous=FULL` syncs every commit: even a power cut loses nothing
-    /// that was acknowledged, and one sync (milliseconds) is nothing beside the measurement (seconds) that it protects.
-    /// `NORMAL` would survive a killed process too, but not the power cut.
+    /// WAL lets readers go on while a run records. Commits are synced behind them ([`crate::durability`]).
     fn configure(&self) -> Result<(), NotebookError> {
         let explain = |error| self.explain("opening", error);
         self.retry_while_locked(|| self.connection.pragma_update(None, "journal_mode", "WAL")).map_err(explain)?;
-        self.connection.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
+        self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(explain)?;
         self.connection.pragma_update(None, "foreign_keys", true).map_err(explain)?;
         // Without this an INSERT OR REPLACE would delete rows without asking the append-only triggers.
         self.connection.pragma_update(None, "recursive_triggers", true).map_err(explain)
@@ -151,6 +153,8 @@ impl Notebook {
             Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(explain)?;
         let value = work(&transaction).map_err(explain)?;
         transaction.commit().map_err(explain)?;
+        let synced = self.syncer.get_or_init(|| Syncer::start(&self.path)).committed();
+        synced.map_err(|source| NotebookError::NotSynced { doing, path: self.path.clone(), source })?;
         Ok(value)
     }
 

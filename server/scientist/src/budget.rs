@@ -120,8 +120,8 @@ impl Account {
         self.budget.wall.map(|wall| wall.saturating_sub(self.wall()))
     }
 
-    /// Which limit on money, tokens or calls has been reached.
-    pub(crate) fn overdrawn(&self) -> Option<String> {
+    /// Which limit on money, tokens or calls has been reached, with so many calls that have no answer yet.
+    pub(crate) fn overdrawn(&self, asking: u64) -> Option<String> {
         let spent = self.spent();
         if let Some(limit) = self.budget.usd.filter(|limit| spent.usd >= *limit) {
             return Some(format!("the budget of {limit:.2} US dollars is used up ({:.2})", spent.usd));
@@ -129,7 +129,7 @@ impl Account {
         if let Some(limit) = self.budget.tokens.filter(|limit| spent.tokens >= *limit) {
             return Some(format!("the budget of {limit} tokens is used up ({})", spent.tokens));
         }
-        let calls = self.calls_before + (self.meter)().calls;
+        let calls = self.calls_before + (self.meter)().calls + asking;
         let limit = self.budget.calls.filter(|limit| calls >= *limit)?;
         Some(format!("the budget of {limit} calls is used up ({calls})"))
     }
@@ -225,7 +225,7 @@ mod tests {
         let check = |usd, tokens, calls, expected: Option<&str>| {
             let budget = Budget { usd, tokens, calls, ..Budget::default() };
             let (account, _) = account(budget, Spent::default(), Bill { usd: 2.0, tokens: 500, calls: 3 });
-            assert_eq!(account.after_calls(4).overdrawn().as_deref(), expected);
+            assert_eq!(account.after_calls(3).overdrawn(1).as_deref(), expected);
         };
         check(None, None, None, None);
         check(Some(2.01), Some(501), Some(8), None);

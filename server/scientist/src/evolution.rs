@@ -14,6 +14,9 @@
 //!   pauses it.
 //! - **One timing at a time.** Builds run in parallel; timings follow each other, on one thread. That other processes wait for
 //!   their turn on the device is the lab's to see to.
+//! - **Nobody waits without need.** The plans of a generation are written side by side and measured as they arrive; while one is
+//!   mended the others are measured ([`trials`]). A stage waits only for what it is told of: selection and design for the
+//!   generation before.
 //! - **No winner's curse.** The speedup that is told is that of the winner's confirmation, never that of its selection.
 //! - **Held-out shapes stay unseen.** They are run in the confirmation alone, after the last stage was asked.
 //!
@@ -24,20 +27,23 @@
 //! would miss. [`StageError::Unavailable`](crate::stages::StageError::Unavailable) (no key, a rate limit that lasts, an
 //! outage) pauses the run with its message; `Unusable` (an answer that fails its checks after the stage's own second
 //! try) costs the one experiment. `cancel` must end a call under way within a fraction of a second. What calls cost is
-//! read through the [`Meter`] before every call, and held against the budget's dollars and tokens.
+//! read through the [`Meter`] before every call, and held against the budget's dollars, tokens and calls. Where that is used up in
+//! the middle of a generation, the drafts that were paid for are measured, and a larger budget goes on from there.
 
 pub mod choice;
 pub mod event;
 
+mod admission;
 mod builds;
 mod confirmation;
 mod course;
+mod crew;
 mod generation;
 mod halving;
 mod identity;
-mod repair;
 mod search;
 mod session;
+mod trials;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -68,7 +74,7 @@ pub struct Stages<'a> {
     /// Stage 2.
     pub designer: &'a mut dyn Designer,
     /// Stage 3.
-    pub writer: &'a mut dyn Writer,
+    pub writer: &'a dyn Writer,
 }
 
 /// A run's parts, ready to start or to resume one.
@@ -83,7 +89,8 @@ pub struct Evolution<'a, E: Evaluator> {
     budget: Option<Budget>,
 }
 
-/// Asked after every step for the calls of models that were made since; they are kept with the run.
+/// Asked after every step, on the thread that the stage was asked on, for the calls of models that were made there since; they
+/// are kept with the run.
 pub type CallLog = Arc<dyn Fn() -> Vec<ModelCall> + Send + Sync>;
 
 /// How a run ended, and the text that it ended with.

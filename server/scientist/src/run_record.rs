@@ -14,7 +14,8 @@ use serde_json::Value;
 pub(crate) struct RunRecord<'n> {
     notebook: &'n Notebook,
     run: Run,
-    steps: HashMap<String, Value>,
+    /// With their places in the record.
+    steps: HashMap<String, (usize, Value)>,
     experiments: HashMap<String, Experiment>,
     _hold: RunHold,
 }
@@ -23,7 +24,8 @@ impl<'n> RunRecord<'n> {
     /// Takes hold of a run and reads what it has recorded.
     pub(crate) fn open(notebook: &'n Notebook, run: RunId) -> Result<Self, NotebookError> {
         let hold = notebook.hold_run(run)?;
-        let steps = notebook.steps(run)?.into_iter().map(|step| (step.step, step.detail)).collect();
+        let steps =
+            notebook.steps(run)?.into_iter().enumerate().map(|(at, step)| (step.step, (at, step.detail))).collect();
         let experiments = notebook.experiments(run)?.into_iter().map(|done| (done.step.clone(), done)).collect();
         Ok(Self { notebook, run: notebook.run(run)?, steps, experiments, _hold: hold })
     }
@@ -38,7 +40,16 @@ impl<'n> RunRecord<'n> {
 
     /// The recorded answer to a step.
     pub(crate) fn answer<T: DeserializeOwned>(&self, step: &str) -> Result<Option<T>, NotebookError> {
-        self.steps.get(step).map(|detail| self.parse(step, detail)).transpose()
+        Ok(self.answer_with_place(step)?.map(|(_, answer)| answer))
+    }
+
+    /// The same with its place in the record, for answers that came in an order of their own.
+    pub(crate) fn answer_with_place<T: DeserializeOwned>(
+        &self,
+        step: &str,
+    ) -> Result<Option<(usize, T)>, NotebookError> {
+        let Some((at, detail)) = self.steps.get(step) else { return Ok(None) };
+        Ok(Some((*at, self.parse(step, detail)?)))
     }
 
     /// Records an answer, and gives it back as a resumed run will read it.

@@ -283,10 +283,16 @@ pub trait Designer: Send {
     fn design(&mut self, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Design, StageError>;
 }
 
-/// Stage 3: turns one plan into code.
-pub trait Writer: Send {
+/// Stage 3: turns one plan into code. Asked for several plans at once, from threads of their own, unless it
+/// [answers at once](Writer::answers_at_once).
+pub trait Writer: Sync {
     /// Writes one draft, or several where the plan is a search over constants (each is measured, the best is kept).
-    fn write(&mut self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError>;
+    fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError>;
+
+    /// Whether an answer takes no time worth mentioning. Then questions are put one after the other, in the order of the plans.
+    fn answers_at_once(&self) -> bool {
+        true
+    }
 
     /// Whether a draft that failed may be given back to it.
     fn mends(&self) -> bool {
@@ -294,7 +300,7 @@ pub trait Writer: Send {
     }
 
     /// Mends a draft that failed. `None` where there is nothing to try.
-    fn repair(&mut self, _brief: &RepairBrief<'_>, _cancel: &Cancel) -> Result<Option<Draft>, StageError> {
+    fn repair(&self, _brief: &RepairBrief<'_>, _cancel: &Cancel) -> Result<Option<Draft>, StageError> {
         Ok(None)
     }
 }

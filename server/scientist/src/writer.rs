@@ -19,7 +19,7 @@ impl CatalogWriter {
 }
 
 impl Writer for CatalogWriter {
-    fn write(&mut self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
+    fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
         if cancel.is_cancelled() {
             return Err(StageError::Cancelled);
         }

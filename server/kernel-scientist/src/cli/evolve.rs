@@ -211,8 +211,8 @@ fn evolve(
     resumed: Option<RunId>,
     best_path: Option<&Path>,
 ) -> Result<Ended, CliError> {
-    let ((mut selector, mut designer, mut writer), scientist) = party.stages(subject)?;
-    let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &mut *writer };
+    let ((mut selector, mut designer, writer), scientist) = party.stages(subject)?;
+    let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &*writer };
     let headers = subject.source.headers();
     let mut evolution =
         Evolution::new(&subject.workbench, stages, notebook).with_identity(move |text| Identity::of(text, headers));

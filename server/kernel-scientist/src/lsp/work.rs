@@ -246,8 +246,8 @@ impl Assignment {
             None => self.source.clone(),
         };
         let bench = self.open_whole(&source, tell)?;
-        let (mut selector, mut designer, mut writer) = stages(models.as_ref(), &config, &bench)?;
-        let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &mut *writer };
+        let (mut selector, mut designer, writer) = stages(models.as_ref(), &config, &bench)?;
+        let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &*writer };
         let headers = source.headers();
         let mut evolution =
             Evolution::new(&bench, stages, &notebook).with_identity(move |text| Identity::of(text, headers));

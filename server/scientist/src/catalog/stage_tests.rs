@@ -146,7 +146,7 @@ fn the_only_version_is_its_own_reference() {
 fn the_writer_searches_constants_and_refuses_what_does_not_apply() {
     let population = Population { members: vec![member(0, None, &[], None, &[("n", 1.0)])] };
     let base = &population.members[0];
-    let (_, _, mut writer) = Catalog::load().stages();
+    let (_, _, writer) = Catalog::load().stages();
     let plans = Catalog::load().suggest(SUMS, None);
     let plan = plans.iter().find(|plan| plan.key == "block-size:sums/BLOCK").expect("a search");
     let drafts = writer.write(&WriteBrief { base, reference: base, plan }, &Cancel::new()).expect("drafts");

@@ -1,65 +1,47 @@
-//! Builds: several at once, each made once, and never two timings at once.
+//! Builds: each made once, whoever asks first, and several at once where that is wanted.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use lab::{Cancel, LabError};
 
 use crate::evaluation::Evaluator;
 
-/// Versions of a source that are built when they are first asked for.
-pub(crate) struct Builds<'e, E: Evaluator> {
-    evaluator: &'e E,
-    cancel: Cancel,
-    slots: Vec<Slot<E::Build>>,
-}
-
-struct Slot<B> {
+/// A version of a source that is built when it is first asked for.
+pub(crate) struct Build<B> {
     text: Arc<str>,
     built: OnceLock<Result<B, LabError>>,
 }
 
-impl<'e, E: Evaluator> Builds<'e, E> {
-    pub(crate) fn new(evaluator: &'e E, cancel: &Cancel, texts: impl IntoIterator<Item = Arc<str>>) -> Self {
-        let slots = texts.into_iter().map(|text| Slot { text, built: OnceLock::new() }).collect();
-        Self { evaluator, cancel: cancel.clone(), slots }
+impl<B> Build<B> {
+    /// Of a text, not made yet.
+    pub(crate) fn of(text: &Arc<str>) -> Arc<Self> {
+        Arc::new(Self { text: Arc::clone(text), built: OnceLock::new() })
     }
 
-    /// The build of one version; waits if another thread is at it.
-    pub(crate) fn get(&self, index: usize) -> Result<&E::Build, &LabError> {
-        let slot = &self.slots[index];
-        slot.built.get_or_init(|| self.evaluator.build(&slot.text, &self.cancel)).as_ref()
+    /// Whether it was made, well or not.
+    pub(crate) fn is_made(&self) -> bool {
+        self.built.get().is_some()
     }
 
-    /// Builds `wanted` on `threads` threads and does `work`: afterwards where building would disturb the timing that
-    /// `work` does, meanwhile where it does not. Builds not begun when `work` is over are left out.
-    pub(crate) fn ahead_of<T>(&self, wanted: &[usize], threads: usize, work: impl FnOnce() -> T) -> T {
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let build = || {
-            while !stop.load(Ordering::SeqCst) && !self.cancel.is_cancelled() {
-                let Some(index) = wanted.get(next.fetch_add(1, Ordering::SeqCst)) else { return };
-                // The outcome stays in its slot for whoever asks for it.
-                let _ = self.get(*index);
-            }
-        };
-        let threads = threads.clamp(1, wanted.len().max(1));
-        if self.evaluator.builds_disturb_timing() {
-            std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(build))));
-            return work();
-        }
-        std::thread::scope(|scope| {
-            (0..threads).for_each(|_| drop(scope.spawn(build)));
-            // Set also when `work` panics, or the scope would wait for builds that nobody wants.
-            let _stop = StopOnDrop(&stop);
-            work()
-        })
+    /// Makes it; waits if another thread is at it.
+    pub(crate) fn get<E: Evaluator<Build = B>>(&self, evaluator: &E, cancel: &Cancel) -> Result<&B, &LabError> {
+        self.built.get_or_init(|| evaluator.build(&self.text, cancel)).as_ref()
     }
 }
 
-struct StopOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
+/// Makes builds on so many threads. How each ends stays with it, for whoever asks for it.
+pub(crate) fn make_all<E: Evaluator>(evaluator: &E, cancel: &Cancel, builds: &[Arc<Build<E::Build>>], threads: usize) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while !cancel.is_cancelled() {
+            let Some(build) = builds.get(next.fetch_add(1, Ordering::SeqCst)) else { return };
+            let _ = build.get(evaluator, cancel);
+        }
+    };
+    let threads = threads.clamp(1, builds.len().max(1));
+    if threads == 1 {
+        return work();
     }
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
 }

@@ -5,15 +5,16 @@
 //! in a process of its own and on all shapes, the held-out ones too. Only what is faster there is called a speedup, and
 //! that measurement's ratio is the one that is told.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use lab::workbench::ShapeChoice;
 use lab::{Comparison, SpeedRatio, Verdict};
 use notebook::{ExperimentKind, ExperimentOutcome};
 
-use super::builds::Builds;
+use super::builds::Build;
+use super::crew::baseline_error;
 use super::event::{Event, ShapeSpeed};
-use super::search::baseline_error;
 use super::session::{About, Done, Session, Trial, is_proven, same_error};
 use crate::evaluation::Evaluator;
 use crate::findings::ratio_in_words;
@@ -44,16 +45,13 @@ impl<E: Evaluator> Session<'_, '_, E> {
         if finalists.is_empty() {
             return Ok(Confirmation::default());
         }
-        let texts: Vec<Arc<str>> = std::iter::once(0)
-            .chain(finalists.iter().map(|f| f.id))
-            .map(|id| Arc::clone(&self.member(id).text))
-            .collect();
-        let builds = Builds::new(self.evaluator, self.watch.cancel(), texts);
-        let build_of = |id: CandidateId| 1 + finalists.iter().position(|finalist| finalist.id == id).unwrap_or(0);
+        let original = Build::of(&self.member(0).text);
+        let builds: HashMap<CandidateId, Arc<Build<E::Build>>> =
+            finalists.iter().map(|finalist| (finalist.id, Build::of(&self.member(finalist.id).text))).collect();
 
         let mut ranked = Vec::new();
         for finalist in &finalists {
-            ranked.extend(self.directly(*finalist, finalists.len(), &builds, build_of(finalist.id))?);
+            ranked.extend(self.directly(*finalist, finalists.len(), &original, &builds[&finalist.id])?);
         }
         ranked.sort_by(|a, b| {
             let by_speed = b.speed.ratio.total_cmp(&a.speed.ratio);
@@ -63,7 +61,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         let mut confirmation = Confirmation::default();
         for Finalist { id, speed: looked, .. } in ranked {
             let looked = ratio_in_words(&looked);
-            match self.put_to_the_test(id, &builds, build_of(id))? {
+            match self.put_to_the_test(id, &original, &builds[&id])? {
                 ExperimentOutcome::Measured(comparison) if comparison.verdict == Verdict::Faster => {
                     confirmation.winner = Some((id, comparison));
                     break;
@@ -107,8 +105,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         &mut self,
         finalist: Finalist,
         of: usize,
-        builds: &Builds<'_, E>,
-        build: usize,
+        original: &Build<E::Build>,
+        build: &Build<E::Build>,
     ) -> Result<Option<Finalist>, Stop> {
         let step = format!("direct/c{}", finalist.id);
         let measured_directly = self.member(finalist.id).parent == Some(0);
@@ -121,7 +119,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         if short && !self.record.has_experiment(&step) {
             return Ok(Some(finalist));
         }
-        let done = self.against_original(finalist.id, step, ExperimentKind::Direct, builds, build)?;
+        let done = self.against_original(finalist.id, step, ExperimentKind::Direct, original, build)?;
         Ok(match done.outcome {
             ExperimentOutcome::Measured(comparison) => Some(Finalist { speed: comparison.speed, ..finalist }),
             _ => None,
@@ -131,11 +129,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
     fn put_to_the_test(
         &mut self,
         id: CandidateId,
-        builds: &Builds<'_, E>,
-        build: usize,
+        original: &Build<E::Build>,
+        build: &Build<E::Build>,
     ) -> Result<ExperimentOutcome<Comparison>, Stop> {
         let step = format!("confirm/c{id}");
-        let done = self.against_original(id, step, ExperimentKind::Confirmation, builds, build)?;
+        let done = self.against_original(id, step, ExperimentKind::Confirmation, original, build)?;
         if done.fresh {
             let event = told(id, &done.outcome);
             self.emit(event);
@@ -148,8 +146,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         id: CandidateId,
         step: String,
         kind: ExperimentKind,
-        builds: &Builds<'_, E>,
-        build: usize,
+        original: &Build<E::Build>,
+        build: &Build<E::Build>,
     ) -> Result<Done, Stop> {
         let (budget, shapes, doing) = match kind {
             ExperimentKind::Confirmation => (self.settings.confirmation, ShapeChoice::All, "confirming"),
@@ -175,9 +173,9 @@ impl<E: Evaluator> Session<'_, '_, E> {
         };
         // No time is asked for: when it is short, a short confirmation is better than none.
         self.experiment(&trial, std::time::Duration::ZERO, |session| {
-            let baseline = builds.get(0).map_err(baseline_error)?;
-            let candidate = builds.get(build).map_err(same_error)?;
             let (evaluator, cancel) = (session.evaluator, session.watch.cancel());
+            let baseline = original.get(evaluator, cancel).map_err(baseline_error)?;
+            let candidate = build.get(evaluator, cancel).map_err(same_error)?;
             let comparison = match kind {
                 ExperimentKind::Confirmation => evaluator.confirm(baseline, candidate, &sampling, cancel)?,
                 _ => evaluator.compare(baseline, candidate, &sampling, cancel)?,

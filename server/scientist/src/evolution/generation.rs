@@ -1,23 +1,15 @@
-//! One generation: select, design, choose, write, refuse what was tried before, measure.
-
-use std::sync::Arc;
-use std::time::Duration;
+//! One generation: select, design, choose; then its experiments ([`super::trials`]).
 
 use lab::SpeedRatio;
 use lab::forecast::KernelForecast;
-use notebook::{ExperimentKind, ExperimentOutcome};
 
-use super::builds::Builds;
 use super::choice::{Chosen, choose};
 use super::event::{Event, PlannedExperiment};
-use super::identity::Identity;
-use super::session::{About, Session, Trial, runs};
+use super::session::{Session, runs};
+use super::trials::Place;
 use crate::evaluation::Evaluator;
 use crate::run::Stop;
-use crate::stages::{
-    CandidateId, Design, DesignBrief, Draft, Finding, Hypothesis, Member, PastPlan, Selection, Setting, Tried,
-    WriteBrief, in_words,
-};
+use crate::stages::{CandidateId, Design, DesignBrief, Finding, Hypothesis, Member, PastPlan, Selection};
 
 /// Plans of the past that a designer is told of at most.
 const PAST: usize = 200;
@@ -30,29 +22,6 @@ pub(crate) enum Generation {
     Unusable(String),
     /// There is no version on which anything is left to try.
     NothingLeft,
-}
-
-/// A plan with the drafts that were written for it and are new.
-pub(crate) struct Written {
-    pub(crate) index: usize,
-    pub(crate) plan: Hypothesis,
-    pub(crate) drafts: Vec<NewDraft>,
-    /// Drafts of a search that were refused, with their numbers.
-    pub(crate) refused: Vec<(usize, Tried)>,
-    /// Number of drafts before those that were tried before were taken out.
-    pub(crate) of: usize,
-}
-
-/// A draft that says something new.
-#[derive(Clone)]
-pub(crate) struct NewDraft {
-    pub(crate) number: usize,
-    pub(crate) text: Arc<str>,
-    pub(crate) report: String,
-    pub(crate) settings: Vec<Setting>,
-    pub(crate) identity: Identity,
-    /// Its place among the builds of the generation.
-    pub(crate) build: usize,
 }
 
 /// A design with the version it is for.
@@ -80,8 +49,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             self.counts.generations += 1;
             return Ok(Generation::Unusable(problem));
         }
-        let written = self.write_all(generation, base, selection.reference, chosen)?;
-        self.try_all(generation, base, selection.reference, &written)?;
+        self.try_all(Place { generation, base, reference: selection.reference }, chosen)?;
         self.counts.generations += 1;
         if self.announced == generation {
             let took = self.account.spent().wall.saturating_sub(began);
@@ -224,156 +192,6 @@ impl<E: Evaluator> Session<'_, '_, E> {
         let event =
             Event::Designed { generation, base, avenues: design.avenues.clone(), plans: plans.collect(), problem };
         self.emit(event);
-    }
-
-    /// Stage 3, for each chosen plan.
-    fn write_all(
-        &mut self,
-        generation: u32,
-        base: CandidateId,
-        reference: CandidateId,
-        chosen: Vec<Chosen>,
-    ) -> Result<Vec<Written>, Stop> {
-        let mut all = Vec::new();
-        // The base is the first build.
-        let mut builds = 1;
-        for (index, Chosen { plan, .. }) in chosen.into_iter().enumerate() {
-            let (answer, _) = self.ask(&format!("g{generation}/p{index}/write"), |session| {
-                session.working(generation, format!("writing: {}", plan.title));
-                let members = &session.population.members;
-                let (base, reference) = (&members[base as usize], &members[reference as usize]);
-                let brief = WriteBrief { base, reference, plan: &plan };
-                let cancel = session.watch.cancel().clone();
-                session.stages.writer.write(&brief, &cancel)
-            })?;
-            self.tried.push((base, plan.clone()));
-            self.counts.experiments += 1;
-            let drafts = match answer {
-                Ok(drafts) if !drafts.is_empty() => drafts,
-                Ok(_) => {
-                    self.not_written(generation, base, reference, index, &plan, "the writer returned no draft".into())?;
-                    continue;
-                }
-                Err(why) => {
-                    self.not_written(generation, base, reference, index, &plan, why)?;
-                    continue;
-                }
-            };
-            if drafts.len() > self.settings.drafts {
-                let (taken, of) = (self.settings.drafts, drafts.len());
-                self.working(generation, format!("taking the first {taken} of {of} drafts of: {}", plan.title));
-            }
-            let of = drafts.len().min(self.settings.drafts);
-            let mut written = Written { index, plan, drafts: Vec::new(), refused: Vec::new(), of };
-            self.take_new(generation, base, reference, &mut written, drafts, &mut builds)?;
-            if written.drafts.is_empty() {
-                self.counts.failed += 1;
-            } else {
-                all.push(written);
-            }
-        }
-        Ok(all)
-    }
-
-    fn not_written(
-        &mut self,
-        generation: u32,
-        base: CandidateId,
-        reference: CandidateId,
-        index: usize,
-        plan: &Hypothesis,
-        why: String,
-    ) -> Result<(), Stop> {
-        let trial = Trial {
-            step: format!("g{generation}/p{index}/d0/r0"),
-            generation,
-            kind: ExperimentKind::Full,
-            base,
-            reference,
-            about: About::Plan(plan),
-            code: None,
-            report: "",
-            draft: (1, 1),
-            settings: &[],
-        };
-        self.experiment(&trial, Duration::ZERO, |_| Ok(ExperimentOutcome::NotWritten(why)))?;
-        self.counts.failed += 1;
-        Ok(())
-    }
-
-    /// Refuses the drafts that say the same as something tried before, and keeps the others.
-    fn take_new(
-        &mut self,
-        generation: u32,
-        base: CandidateId,
-        reference: CandidateId,
-        written: &mut Written,
-        drafts: Vec<Draft>,
-        builds: &mut usize,
-    ) -> Result<(), Stop> {
-        for (number, draft) in drafts.into_iter().take(self.settings.drafts).enumerate() {
-            let identity = (self.identify)(&draft.text);
-            let Some(of) = self.known.get(&identity.whole).cloned() else {
-                let values = match in_words(&draft.settings) {
-                    nothing if nothing.is_empty() => nothing,
-                    values => format!(" ({values})"),
-                };
-                let name =
-                    format!("draft {}{values} of \"{}\" in generation {generation}", number + 1, written.plan.title);
-                self.known.insert(identity.whole.clone(), name);
-                let text = Arc::from(draft.text.as_str());
-                let Draft { report, settings, .. } = draft;
-                written.drafts.push(NewDraft { number, text, report, settings, identity, build: *builds });
-                *builds += 1;
-                continue;
-            };
-            let trial = Trial {
-                step: format!("g{generation}/p{}/d{number}/r0", written.index),
-                generation,
-                kind: ExperimentKind::Full,
-                base,
-                reference,
-                about: About::Plan(&written.plan),
-                code: Some((&draft.text, &identity)),
-                report: &draft.report,
-                draft: (number + 1, written.of),
-                settings: &draft.settings,
-            };
-            let reason = Some(format!("says the same as {of}"));
-            self.experiment(&trial, Duration::ZERO, |_| Ok(ExperimentOutcome::Duplicate(of)))?;
-            if !draft.settings.is_empty() {
-                written.refused.push((number, Tried { settings: draft.settings, speed: None, reason }));
-            }
-            self.counts.duplicates += 1;
-        }
-        Ok(())
-    }
-
-    /// Builds what is not measured yet, and measures plan after plan.
-    fn try_all(
-        &mut self,
-        generation: u32,
-        base: CandidateId,
-        reference: CandidateId,
-        written: &[Written],
-    ) -> Result<(), Stop> {
-        let drafts = || written.iter().flat_map(|written| written.drafts.iter().map(move |draft| (written, draft)));
-        let texts =
-            std::iter::once(Arc::clone(&self.member(base).text)).chain(drafts().map(|(_, d)| Arc::clone(&d.text)));
-        let builds = Builds::new(self.evaluator, self.watch.cancel(), texts);
-        let missing = |step: String| !self.record.has_experiment(&step);
-        let mut wanted: Vec<usize> = drafts()
-            .filter(|(written, draft)| missing(format!("g{generation}/p{}/d{}/r0", written.index, draft.number)))
-            .map(|(_, draft)| draft.build)
-            .collect();
-        if !wanted.is_empty() {
-            self.may_go_on(Duration::ZERO)?;
-            self.working(generation, format!("building {} drafts", wanted.len()));
-            wanted.insert(0, 0);
-        }
-        builds.ahead_of(&wanted, self.settings.build_threads, || {
-            written.iter().try_for_each(|written| self.try_plan(generation, base, reference, written, &builds))
-        })
     }
 }
 

@@ -154,7 +154,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             return Ok((answer, false));
         }
         self.may_go_on(Duration::ZERO)?;
-        if let Some(why) = self.account.overdrawn() {
+        if let Some(why) = self.account.overdrawn(0) {
             return Err(Stop::Overdrawn(why));
         }
         let answered = stage(self);
@@ -178,12 +178,29 @@ impl<E: Evaluator> Session<'_, '_, E> {
         needs: Duration,
         make: impl FnOnce(&Self) -> Result<ExperimentOutcome<Comparison>, LabError>,
     ) -> Result<Done, Stop> {
-        if let Some(done) = self.record.experiment(&trial.step, &trial.about.key())? {
-            return Ok(Done { id: done.id, fresh: false, outcome: without_row(done.outcome.clone()) });
+        if let Some(done) = self.recorded(trial)? {
+            return Ok(done);
         }
         self.may_go_on(needs)?;
         let began = self.account.spent().wall;
-        let outcome = match make(self) {
+        let result = make(self);
+        self.concluded(trial, began, result)
+    }
+
+    /// An experiment that is on record.
+    pub(crate) fn recorded(&self, trial: &Trial<'_>) -> Result<Option<Done>, Stop> {
+        let known = self.record.experiment(&trial.step, &trial.about.key())?;
+        Ok(known.map(|done| Done { id: done.id, fresh: false, outcome: without_row(done.outcome.clone()) }))
+    }
+
+    /// Records an experiment that was made now; what only came to a stop is no outcome. `began` is the run's time at its begin.
+    pub(crate) fn concluded(
+        &mut self,
+        trial: &Trial<'_>,
+        began: Duration,
+        result: Result<ExperimentOutcome<Comparison>, LabError>,
+    ) -> Result<Done, Stop> {
+        let outcome = match result {
             Ok(outcome) => outcome,
             // What was killed to make it stop did not fail by itself.
             Err(_) if self.watch.cancel().is_cancelled() => return Err(self.interrupted()),

@@ -278,7 +278,7 @@ fn written(script: &Script, inquiry: Inquiry) -> Result<Draft, StageError> {
     let population = population();
     let plan = plan("Wide loads", "float4");
     let brief = WriteBrief { base: &population.members[0], reference: &population.members[1], plan: &plan };
-    let (.., mut writer) = script.scientist(inquiry).stages();
+    let (.., writer) = script.scientist(inquiry).stages();
     writer.write(&brief, &Cancel::new()).map(|mut drafts| drafts.remove(0))
 }
 
@@ -346,7 +346,7 @@ fn a_repair_is_told_the_place_of_the_error() {
     let write = WriteBrief { base: &population.members[0], reference: &population.members[0], plan: &plan };
     let draft = "__global__ void k(float* a) {\n    a[0] = 1\n}\n";
     let brief = RepairBrief { write, draft, failure: &failure, turn: 1 };
-    let (.., mut writer) = script.scientist(inquiry()).stages();
+    let (.., writer) = script.scientist(inquiry()).stages();
     let mended = writer.repair(&brief, &Cancel::new()).unwrap().unwrap();
     assert_eq!(mended.report, "A semicolon was missing.");
     let question = &script.questions()[0];

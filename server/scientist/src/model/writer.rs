@@ -151,16 +151,21 @@ impl ModelWriter {
 }
 
 impl Writer for ModelWriter {
-    fn write(&mut self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
+    fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
         let request = question(&self.inquiry, brief)?;
         Ok(vec![self.version(request, &brief.base.text, cancel)?])
+    }
+
+    fn answers_at_once(&self) -> bool {
+        // A recording has its answers in the order of the plans.
+        self.model.is_recorded()
     }
 
     fn mends(&self) -> bool {
         true
     }
 
-    fn repair(&mut self, brief: &RepairBrief<'_>, cancel: &Cancel) -> Result<Option<Draft>, StageError> {
+    fn repair(&self, brief: &RepairBrief<'_>, cancel: &Cancel) -> Result<Option<Draft>, StageError> {
         // What the harness caught is no slip of the pen.
         if matches!(brief.failure, Failure::Refused { .. }) {
             return Ok(None);

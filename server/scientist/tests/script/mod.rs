@@ -24,8 +24,8 @@ use scientist::evolution::event::{Event, Finished};
 use scientist::evolution::{Ended, Evolution, Stages};
 use scientist::run::{RunError, RunRequest, Settings};
 use scientist::stages::{
-    Design, DesignBrief, Designer, Draft, GainRange, Hypothesis, Population, Selection, Selector, Setting, StageError,
-    WriteBrief, Writer,
+    Design, DesignBrief, Designer, Draft, GainRange, Hypothesis, Population, RepairBrief, Selection, Selector, Setting,
+    StageError, WriteBrief, Writer,
 };
 
 pub const ORIGINAL: &str = "__global__ void k() {}";
@@ -80,6 +80,10 @@ pub struct World {
     timing: AtomicUsize,
     building: AtomicUsize,
     pub most_building: AtomicUsize,
+    /// Whether the writer is asked for several plans at once.
+    pub writes_side_by_side: bool,
+    /// Whether the writer mends drafts that fail.
+    pub mends: bool,
     /// Whether a build waits until another runs beside it.
     pub builds_wait_to_meet: bool,
     pub seeds: Mutex<Vec<(u64, ShapeChoice)>>,
@@ -104,6 +108,8 @@ impl World {
             timing: AtomicUsize::new(0),
             building: AtomicUsize::new(0),
             most_building: AtomicUsize::new(0),
+            writes_side_by_side: false,
+            mends: false,
             builds_wait_to_meet: false,
             seeds: Mutex::default(),
             budgets: Mutex::default(),
@@ -252,7 +258,7 @@ impl Evaluator for World {
     fn build(&self, text: &str, _: &Cancel) -> Result<String, LabError> {
         let (_inside, _) = Inside::enter(&self.building, Some(&self.most_building));
         assert!(!self.disturb || self.timing.load(Ordering::SeqCst) == 0, "built while something was timed");
-        self.tick("build")?;
+        self.tick(&format!("build {text}"))?;
         self.call(format!("build {text}"));
         let began = Instant::now();
         // The original is built alone. However busy the machine is, two drafts have the time to meet.
@@ -278,7 +284,7 @@ impl Evaluator for World {
     ) -> Result<Comparison, LabError> {
         let (_inside, at_once) = Inside::enter(&self.timing, None);
         assert_eq!(at_once, 1, "two timings at once");
-        self.tick("compare")?;
+        self.tick(&format!("compare {candidate}"))?;
         self.call(format!("compare {:?} {candidate}", sampling.shapes));
         locked(&self.seeds).push((sampling.seed, sampling.shapes));
         locked(&self.budgets).push(sampling.budget);
@@ -399,8 +405,23 @@ fn values_of(line: &str) -> Vec<Setting> {
 pub struct Appends<'w>(pub &'w World);
 
 impl Writer for Appends<'_> {
-    fn write(&mut self, brief: &WriteBrief<'_>, _: &Cancel) -> Result<Vec<Draft>, StageError> {
-        self.0.stage("write")?;
+    fn answers_at_once(&self) -> bool {
+        !self.0.writes_side_by_side
+    }
+
+    fn mends(&self) -> bool {
+        self.0.mends
+    }
+
+    fn repair(&self, brief: &RepairBrief<'_>, _: &Cancel) -> Result<Option<Draft>, StageError> {
+        self.0.stage(&format!("repair {}", brief.write.plan.key))?;
+        let text = format!("{}\n+mended {}", brief.write.base.text, brief.write.plan.key);
+        Ok(Some(Draft { text, report: "mended".into(), settings: Vec::new() }))
+    }
+
+    fn write(&self, brief: &WriteBrief<'_>, _: &Cancel) -> Result<Vec<Draft>, StageError> {
+        // So that whatever interferes may tell the plans apart.
+        self.0.stage(&format!("write {}", brief.plan.key))?;
         locked(&self.0.briefs).push(format!("{brief:?}"));
         let drafts = brief.plan.rubric.split('|').filter(|line| !line.is_empty());
         Ok(drafts
@@ -454,8 +475,8 @@ pub fn with_stages<T>(
     events: &mut Vec<Event>,
     go: impl FnOnce(Evolution<'_, World>, &mut dyn FnMut(Event)) -> T,
 ) -> T {
-    let (mut selector, mut designer, mut writer) = (Fastest(world), Offers(world), Appends(world));
-    let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &mut writer };
+    let (mut selector, mut designer, writer) = (Fastest(world), Offers(world), Appends(world));
+    let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &writer };
     let evolution = Evolution::new(world, stages, notebook).with_clock(world.clock());
     go(evolution, &mut |event| {
         events.push(event);
