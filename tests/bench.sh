@@ -37,6 +37,10 @@ for sample in demo/transpose.hip demo/softmax.hip tests/benchmarks/sgemm.hip tes
 done
 
 echo
+echo "## The loop's own costs: a model and a device that answer at once, then at a hundredth of their real time (load:$(cut -d' ' -f1 /proc/loadavg))"
+cargo run --quiet --release --locked -p scientist --example overhead -- 5 "$work"
+
+echo
 echo "## The CPU runtime's own costs, on one core"
 tests/bench_runtime.sh "$binary"
 "$binary" check --output --timeout 120 tests/programs/bench/matrix.hip

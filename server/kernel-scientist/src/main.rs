@@ -2,6 +2,7 @@
 
 mod cli;
 mod config;
+mod designed;
 mod devices;
 mod forecasts;
 mod lsp;

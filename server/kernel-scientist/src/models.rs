@@ -281,7 +281,10 @@ pub fn answered(notebook: &Notebook, run: RunId) -> Result<usize, notebook::Note
 }
 
 /// What questions about a source are made of.
-fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
+///
+/// # Errors
+/// When the user's templates or notes cannot be used; the text names the file.
+pub fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
     let ScientistConfig { prompts, knowledge, knowledge_tokens, .. } = &config.scientist;
     let beside = |folder: &PathBuf| match config.path.as_deref().and_then(Path::parent) {
         Some(settings) => settings.join(folder),

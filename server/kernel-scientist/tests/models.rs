@@ -34,6 +34,9 @@ fn evolve(run: &Run, model: &str, generations: &str, more: &[&str]) -> Done {
         "5",
         "--device",
         "mi300x",
+        // However busy the machine is.
+        "--timeout",
+        "600",
         "--model",
         model,
     ];
@@ -97,22 +100,52 @@ fn a_recorded_model_drives_a_whole_evolution() {
     }
 }
 
+/// What would be asked, by `prompt`.
+fn prompt(run: &Run, stage: &str, more: &[&str]) -> Value {
+    let done = run
+        .program([&["--json", "prompt", stage, "sgemm.hip", "--device", "mi300x", "--timeout", "600"], more].concat());
+    assert_eq!(done.status, 0, "{done:?}");
+    done.json()
+}
+
+/// The first question of a stage that a run recorded.
+fn first_asked(run: &Run, record: &str, stage: &str) -> Value {
+    let record = run.read(record);
+    let exchanges = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    exchanges.into_iter().find(|exchange| exchange["label"] == stage).unwrap()["request"].clone()
+}
+
 #[test]
-fn a_run_that_pauses_says_how_to_go_on_and_keeps_its_model() {
+fn a_run_that_pauses_says_how_to_go_on_and_asks_what_prompt_prints() {
     let (run, recording) = with_recording();
-    // A recording that ends too soon is a provider that is not there any more.
-    let short: String = std::fs::read_to_string(&recording).unwrap().lines().take(1).collect();
     let folder = repository().join("tests/recordings/sgemm");
-    run.file("short.jsonl", short.replace("01-designer.json", &folder.join("01-designer.json").display().to_string()));
+    let whole = std::fs::read_to_string(&recording).unwrap();
+    let whole = whole.replace("\"answer_file\": \"", &format!("\"answer_file\": \"{}/", folder.display()));
+    // A recording that ends too soon is a provider that is not there any more.
+    run.file("short.jsonl", whole.lines().next().unwrap());
     let model = format!("replay:{}", run.path("short.jsonl").display());
-    let done = evolve(&run, &model, "1", &[]);
+    let designer = prompt(&run, "designer", &[]);
+    let done = evolve(&run, &model, "1", &["--record", "first.jsonl"]);
     assert_eq!(done.status, 3, "{done:?}");
     let last = done.json_lines().pop().unwrap();
     assert_eq!((&last["state"], &last["generations"]), (&json!("paused"), &json!(0)));
     assert!(last["reason"].as_str().unwrap().contains("can be resumed"), "{last}");
+    assert_eq!(designer, first_asked(&run, "first.jsonl", "designer"));
     let other = evolve(&run, "openai:gpt-5", "1", &["--resume"]);
     assert_eq!(other.status, 2, "{other:?}");
     assert!(other.stderr.contains("was begun with replay:"), "{other:?}");
+
+    let writer = prompt(&run, "writer", &["--resume"]);
+    run.file("short.jsonl", &whole);
+    let second = evolve(&run, &model, "1", &["--resume", "--record", "second.jsonl"]);
+    assert_eq!(second.status, 0, "{second:?}");
+    assert_eq!(writer, first_asked(&run, "second.jsonl", "writer"));
+    let selector = prompt(&run, "selector", &["--resume", "1"]);
+    let third = evolve(&run, &model, "2", &["--resume", "1", "--record", "third.jsonl"]);
+    assert_eq!(third.status, 0, "{third:?}");
+    assert_eq!(selector, first_asked(&run, "third.jsonl", "selector"));
+    let text = run.program(["prompt", "selector", "sgemm.hip", "--device", "mi300x", "--resume", "1"]).stdout;
+    assert!(text.starts_with("# system\n\n") && text.contains("# JSON schema of the answer"), "{text}");
 }
 
 #[test]

@@ -347,6 +347,36 @@ impl Workbench {
     /// # Errors
     /// [`crate::Failure::DoesNotCompile`]; [`LabError::Unavailable`] when a tool is missing.
     pub fn sanitize(&self, source: &Source, sanitizer: Sanitizer, cancel: &Cancel) -> Result<Sanitized, LabError> {
+        self.sanitize_at(source, sanitizer, |benchmark| benchmark.chosen(ShapeChoice::All), cancel)
+    }
+
+    /// The same at the smallest shape that stages may see, which tells nothing of the others; `None` where even that is too large
+    /// to be looked at in passing.
+    ///
+    /// # Errors
+    /// As [`Workbench::sanitize`].
+    pub fn sanitize_smallest(
+        &self,
+        source: &Source,
+        sanitizer: Sanitizer,
+        cancel: &Cancel,
+    ) -> Result<Option<Sanitized>, LabError> {
+        if let Feed::Benchmark(benchmark) = &self.feed
+            && smallest_shown(benchmark).is_none_or(|shape| size(benchmark, shape) > IN_PASSING)
+        {
+            return Ok(None);
+        }
+        let shapes = |benchmark: &Benchmark| smallest_shown(benchmark).into_iter().collect();
+        self.sanitize_at(source, sanitizer, shapes, cancel).map(Some)
+    }
+
+    fn sanitize_at(
+        &self,
+        source: &Source,
+        sanitizer: Sanitizer,
+        shapes: impl Fn(&Benchmark) -> Vec<usize>,
+        cancel: &Cancel,
+    ) -> Result<Sanitized, LabError> {
         let cpu = self.cpu.with_sanitizer(sanitizer, cancel)?;
         let run = match &self.feed {
             Feed::Program(arguments) => {
@@ -364,7 +394,7 @@ impl Workbench {
                     barriers: Barriers::Fibers,
                 };
                 bench.build(source, cancel)?;
-                let outcome = bench.check(source, ShapeChoice::All, cancel);
+                let outcome = bench.check_at(source, &shapes(benchmark), cancel);
                 sanitize::Run::new(faults.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)?
             }
         };
@@ -438,6 +468,20 @@ impl Workbench {
         let builder = CpuBuilder { cpu: &self.cpu, options: self.compile.clone(), faults: None };
         work(Bench { builder: &builder, benchmark, original: &self.original, limits: self.limits, barriers })
     }
+}
+
+/// Largest [`size`] that is run under a sanitizer in passing: a few seconds for a product of matrices.
+const IN_PASSING: f64 = (1 << 24) as f64;
+
+/// The product of a shape's values: a measure of the work that it is.
+fn size(benchmark: &Benchmark, shape: usize) -> f64 {
+    benchmark.shapes[shape].values.iter().fold(1.0, |size, value| size * *value as f64)
+}
+
+/// The smallest of the shapes that stages may see.
+fn smallest_shown(benchmark: &Benchmark) -> Option<usize> {
+    let shown = benchmark.chosen(ShapeChoice::Shown).into_iter();
+    shown.min_by(|one, other| size(benchmark, *one).total_cmp(&size(benchmark, *other)))
 }
 
 /// Does `work`, and `other` at the same time on another thread. What comes of the other is found in the device's cache when

@@ -74,6 +74,14 @@ impl Notebook {
         Ok(notebook)
     }
 
+    /// Writes all of it, as it is now, to a new file, for whoever wants to go on with it without a trace in this one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the file is there already or cannot be written.
+    pub fn copy_to(&self, path: &Path) -> Result<(), NotebookError> {
+        self.read("copying", |connection| connection.execute("VACUUM INTO ?1", [path_text(path)]).map(|_| ()))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -204,6 +212,16 @@ pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> rusqlite::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_is_a_notebook_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one.db"), folder.path().join("other.db"));
+        Notebook::open(&one).unwrap().copy_to(&other).unwrap();
+        let copy = Notebook::open(&other).unwrap();
+        assert_eq!(copy.check_identity().unwrap(), VERSION);
+        assert!(Notebook::open(&one).unwrap().copy_to(&other).is_err(), "a file that is there is left alone");
+    }
 
     #[test]
     fn every_error_of_sqlite_that_a_user_can_mend_says_how() {

@@ -148,6 +148,11 @@ impl Catalog {
         )
     }
 
+    /// Stage 3 alone.
+    pub fn writer(self: &Arc<Self>) -> CatalogWriter {
+        CatalogWriter::new(Arc::clone(self))
+    }
+
     /// Names of the hypotheses with their titles' patterns, for listings.
     pub fn names(&self) -> Vec<&str> {
         self.hypotheses.iter().map(|loaded| loaded.entry.name.as_str()).collect()
@@ -328,6 +333,7 @@ impl Loaded {
             line: offer.line,
             gain: self.entry.gain,
             innovation: self.entry.innovation,
+            author: None,
             present: offer.present.clone(),
             left_out: offer.left_out.clone(),
         };

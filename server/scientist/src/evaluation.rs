@@ -1,8 +1,9 @@
 //! What the evolution loop needs of a lab: build, compare, time.
 
 use lab::forecast::KernelForecast;
+use lab::sanitize::{Fault, Sanitizer};
 use lab::workbench::{Build, Sampling, ShapeChoice, Workbench};
-use lab::{Cancel, Comparison, LabError, TimeReport};
+use lab::{Cancel, Comparison, Failure, LabError, TimeReport};
 
 /// One subject on one device, behind which the lab stands; tests put a script there.
 ///
@@ -30,6 +31,12 @@ pub trait Evaluator: Sync {
 
     /// What the kernels of a build spend their time on, where times are forecast; of the shapes that stages may see.
     fn account(&self, _build: &Self::Build) -> Vec<KernelForecast> {
+        Vec::new()
+    }
+
+    /// What sanitizers find in a version that failed, for whoever mends it; at shapes that stages may see. Nothing where they are not
+    /// to be had.
+    fn faults(&self, _text: &str, _failure: &Failure, _cancel: &Cancel) -> Vec<Fault> {
         Vec::new()
     }
 
@@ -90,6 +97,19 @@ impl Evaluator for Workbench {
         // What is shown to stages was forecast when the build was made.
         let shapes = self.forecasts_of(build, ShapeChoice::Shown, &Cancel::new()).unwrap_or_default();
         shapes.into_iter().flat_map(|shape| shape.kernels).collect()
+    }
+
+    fn faults(&self, text: &str, failure: &Failure, cancel: &Cancel) -> Vec<Fault> {
+        // What is likelier first: the other is not asked for when the first finds something.
+        let sanitizers = match failure {
+            Failure::Crashed { .. } => [Sanitizer::Address, Sanitizer::Thread],
+            Failure::Wrong { .. } => [Sanitizer::Thread, Sanitizer::Address],
+            _ => return Vec::new(),
+        };
+        let source = self.original().with_text(text);
+        let look =
+            |sanitizer| self.sanitize_smallest(&source, sanitizer, cancel).ok().flatten().map(|found| found.faults);
+        sanitizers.into_iter().filter_map(look).find(|faults| !faults.is_empty()).unwrap_or_default()
     }
 
     fn build(&self, text: &str, cancel: &Cancel) -> Result<Build, LabError> {

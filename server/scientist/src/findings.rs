@@ -189,6 +189,7 @@ mod tests {
             line: 3,
             gain: GainRange { min_percent: 5.0, max_percent: 20.0 },
             innovation: 10,
+            author: None,
             present: Vec::new(),
             left_out: Vec::new(),
         }

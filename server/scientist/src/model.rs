@@ -13,6 +13,7 @@ mod code_answer;
 mod designer;
 mod facts;
 mod novelty;
+mod preview;
 mod prompts;
 mod selector;
 #[cfg(test)]
@@ -22,15 +23,16 @@ mod writer;
 use std::sync::Arc;
 
 use lab::Cancel;
-use llm::{Caller, Ledger, LlmError, Model, Request};
+use llm::{Caller, Ledger, LlmError, Model};
 
 pub use self::designer::ModelDesigner;
+pub use self::preview::{Preview, Previewed, Stage};
 pub use self::prompts::{PromptError, Prompts, TEMPLATES};
 pub use self::selector::ModelSelector;
 pub use self::writer::ModelWriter;
 use crate::budget::{Bill, Meter};
 use crate::knowledge::Knowledge;
-use crate::stages::{DesignBrief, Population, StageError, WriteBrief};
+use crate::stages::StageError;
 use crate::task::Task;
 
 /// Which model stands behind each stage.
@@ -134,30 +136,6 @@ impl ModelScientist {
             estimate.usd = estimate.usd.zip(model.price()).map(|(usd, price)| usd + price.of(&usage));
         }
         estimate
-    }
-
-    /// The question that stage 1 would ask.
-    ///
-    /// # Errors
-    /// When a template cannot be rendered.
-    pub fn selector_question(&self, population: &Population, kernel: Option<&str>) -> Result<Request, PromptError> {
-        selector::question(&self.inquiry, population, kernel)
-    }
-
-    /// The question that stage 2 would ask.
-    ///
-    /// # Errors
-    /// When a template cannot be rendered.
-    pub fn designer_question(&self, brief: &DesignBrief<'_>) -> Result<Request, PromptError> {
-        designer::question(&self.inquiry, brief)
-    }
-
-    /// The question that stage 3 would ask.
-    ///
-    /// # Errors
-    /// When a template cannot be rendered.
-    pub fn writer_question(&self, brief: &WriteBrief<'_>) -> Result<Request, PromptError> {
-        writer::question(&self.inquiry, brief)
     }
 }
 

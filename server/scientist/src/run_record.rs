@@ -64,6 +64,11 @@ impl<'n> RunRecord<'n> {
         self.parse(step, &detail)
     }
 
+    /// Whether a step has an answer on record.
+    pub(crate) fn has_answer(&self, step: &str) -> bool {
+        self.steps.contains_key(step)
+    }
+
     /// Whether the experiment of a step is on record.
     pub(crate) fn has_experiment(&self, step: &str) -> bool {
         self.experiments.contains_key(step)

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use lab::forecast::KernelForecast;
+use lab::sanitize::Fault;
 use lab::{Cancel, Failure, SpeedRatio, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,9 @@ pub struct Hypothesis {
     pub gain: GainRange,
     /// How unusual the idea is, 0 to 100.
     pub innovation: u8,
+    /// The model that thought it up; `None` for the rule-based catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// For a search over constants: what they are now, where they have a value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub present: Vec<Setting>,
@@ -165,7 +169,7 @@ pub struct PastPlan {
     /// The version that it started from.
     pub base: CandidateId,
     /// The plan.
-    pub plan: Hypothesis,
+    pub plan: Arc<Hypothesis>,
     /// What came of it, in words.
     pub outcome: String,
 }
@@ -209,6 +213,8 @@ pub struct RepairBrief<'a> {
     pub draft: &'a str,
     /// How it failed, at the shapes that stages may see.
     pub failure: &'a Failure,
+    /// What sanitizers find in it.
+    pub faults: &'a [Fault],
     /// Which repair this is, from 1.
     pub turn: u32,
 }

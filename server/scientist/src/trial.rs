@@ -1,4 +1,5 @@
-//! One hypothesis of the catalog put to the test, outside of a run of generations: written, checked, timed, remembered.
+//! One hypothesis put to the test, outside of a run of generations: written, checked, timed, mended where it fails and its
+//! writer mends, remembered.
 //!
 //! It is kept in the notebook as a run of its own that has come to its end, so that histories and findings know of it. It
 //! is recorded when it is over: a test that is cancelled or killed leaves nothing that could be resumed.
@@ -15,12 +16,11 @@ use notebook::{
 };
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
 use crate::evaluation::Evaluator;
-use crate::evolution::kernels;
+use crate::evolution::{CallLog, kernels};
 use crate::findings;
 use crate::run::{RunError, Settings};
-use crate::stages::{Draft, Finding, Hypothesis, StageError};
+use crate::stages::{Draft, Finding, Hypothesis, Member, RepairBrief, StageError, WriteBrief, Writer};
 
 /// What is put to the test.
 #[derive(Clone, Debug)]
@@ -29,12 +29,22 @@ pub struct Request {
     pub file: PathBuf,
     /// Its text, which may be unsaved.
     pub text: Arc<str>,
-    /// The hypothesis, as the catalog suggested it for this text.
+    /// The hypothesis, as it was suggested for this text.
     pub hypothesis: Hypothesis,
     /// Every other seed comes from this one.
     pub seed: u64,
     /// How it measures.
     pub settings: Settings,
+}
+
+/// Who writes it.
+pub struct Author<'a> {
+    /// Stage 3.
+    pub writer: &'a dyn Writer,
+    /// What stands behind it, as runs are recorded with.
+    pub provider: String,
+    /// The calls of models that it made.
+    pub calls: CallLog,
 }
 
 /// What came of it.
@@ -53,7 +63,7 @@ pub struct Tested {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The hypothesis does not apply to the text (any more), or it could not be written.
+    /// The hypothesis does not apply to the text (any more), or it could not be written; or its writer is not there now.
     #[error("{0}")]
     NotWritten(String),
     /// As for a run.
@@ -94,85 +104,154 @@ struct Attempt {
 /// [`TrialError`]; a draft that fails is an outcome and no error.
 pub fn test<E: Evaluator>(
     evaluator: &E,
-    catalog: &Catalog,
+    author: &Author<'_>,
     notebook: &Notebook,
     request: &Request,
     cancel: &Cancel,
     tell: &mut dyn FnMut(String),
 ) -> Result<Tested, TrialError> {
     let began = Instant::now();
-    let drafts = catalog.apply(&request.text, &request.hypothesis.key).map_err(|error| match error {
-        StageError::Cancelled => TrialError::Cancelled,
-        other => TrialError::NotWritten(other.to_string()),
+    let original = original(&request.text);
+    let write = WriteBrief { base: &original, reference: &original, plan: &request.hypothesis };
+    if request.hypothesis.author.is_some() {
+        tell("writing it".into());
+    }
+    let drafts = author.writer.write(&write, cancel).map_err(not_written)?;
+    tell("building the file as it is".into());
+    let baseline = evaluator.build(&request.text, cancel).map_err(|error| match error {
+        LabError::Code(failure) => TrialError::Run(RunError::Original(failure)),
+        other => other.into(),
     })?;
-    let trial = Trial { evaluator, request, drafts: &drafts, cancel };
-    let (attempts, decisive) = trial.measure(tell)?;
+    let mut trial = Trial { evaluator, request, drafts, cancel, baseline };
+    let (mut attempts, mut decisive) = trial.measure(tell)?;
+    if trial.drafts.len() == 1 && author.writer.mends() {
+        decisive = trial.mend(author.writer, &write, &mut attempts, tell)?;
+    }
     let attempt = &attempts[decisive];
-    let draft = &drafts[attempt.draft];
+    let draft = &trial.drafts[attempt.draft];
     let finding = match &attempt.outcome {
         Ok(comparison) => findings::measured(&request.hypothesis, comparison),
         Err(failure) => findings::failed(&request.hypothesis, failure),
     };
-    trial.record(notebook, &attempts, decisive, &finding, began.elapsed())?;
+    let run = trial.record(notebook, &author.provider, &attempts, decisive, &finding, began.elapsed())?;
+    for call in (author.calls)() {
+        notebook.record_model_call(run, "test", &call)?;
+    }
     let (text, report) = (draft.text.as_str().into(), draft.report.clone());
     Ok(Tested { text, report, outcome: attempt.outcome.clone(), finding })
+}
+
+fn not_written(error: StageError) -> TrialError {
+    match error {
+        StageError::Cancelled => TrialError::Cancelled,
+        other => TrialError::NotWritten(other.to_string()),
+    }
+}
+
+/// The text as a version that nothing is known of.
+fn original(text: &Arc<str>) -> Member {
+    Member {
+        id: 0,
+        parent: None,
+        reference: None,
+        generation: 0,
+        text: Arc::clone(text),
+        steps: Vec::new(),
+        summary: "the original".into(),
+        times: Vec::new(),
+        against_parent: None,
+        against_original: None,
+        verdict: None,
+        failure: None,
+    }
 }
 
 struct Trial<'a, E: Evaluator> {
     evaluator: &'a E,
     request: &'a Request,
-    drafts: &'a [Draft],
+    drafts: Vec<Draft>,
     cancel: &'a Cancel,
+    baseline: E::Build,
 }
 
 impl<E: Evaluator> Trial<'_, E> {
     /// Every attempt, and which of them decides.
     fn measure(&self, tell: &mut dyn FnMut(String)) -> Result<(Vec<Attempt>, usize), TrialError> {
-        tell("building the file as it is".into());
-        let baseline = self.evaluator.build(&self.request.text, self.cancel).map_err(|error| match error {
-            LabError::Code(failure) => TrialError::Run(RunError::Original(failure)),
-            other => other.into(),
-        })?;
         let (count, full) = (self.drafts.len(), self.request.settings.experiment);
         let (kind, budget) = if count > 1 { (ExperimentKind::Search, full / 4) } else { (ExperimentKind::Full, full) };
         let mut attempts = Vec::new();
         let mut builds = Vec::new();
-        for (number, draft) in self.drafts.iter().enumerate() {
+        for number in 0..count {
             tell(match count {
                 1 => "building and timing it".into(),
                 _ => format!("draft {} of {count}: building and timing it", number + 1),
             });
-            let start = Instant::now();
-            let build = match self.evaluator.build(&draft.text, self.cancel) {
-                Err(LabError::Code(failure)) => Err(failure),
-                other => Ok(other?),
-            };
-            let outcome = match &build {
-                Ok(build) => self.compare(&baseline, build, budget)?,
-                Err(failure) => Err(failure.clone()),
-            };
-            attempts.push(Attempt { kind, draft: number, outcome, took: start.elapsed() });
-            builds.push(build.ok());
+            let (attempt, build) = self.attempt(number, kind, budget)?;
+            attempts.push(attempt);
+            builds.push(build);
         }
         let Some(best) = fastest(&attempts) else { return Ok((attempts, 0)) };
         let (true, Some(build)) = (count > 1, &builds[best]) else { return Ok((attempts, best)) };
         tell(format!("timing the best of {count} drafts"));
         let start = Instant::now();
-        let outcome = self.compare(&baseline, build, full)?;
+        let outcome = self.compare(build, full)?;
         attempts.push(Attempt { kind: ExperimentKind::Full, draft: best, outcome, took: start.elapsed() });
         let decisive = attempts.len() - 1;
         Ok((attempts, decisive))
     }
 
-    fn compare(
+    /// Builds and measures a draft.
+    fn attempt(
         &self,
-        baseline: &E::Build,
-        candidate: &E::Build,
+        draft: usize,
+        kind: ExperimentKind,
         budget: Duration,
-    ) -> Result<Result<Comparison, Failure>, TrialError> {
+    ) -> Result<(Attempt, Option<E::Build>), TrialError> {
+        let start = Instant::now();
+        let build = match self.evaluator.build(&self.drafts[draft].text, self.cancel) {
+            Err(LabError::Code(failure)) => Err(failure),
+            other => Ok(other?),
+        };
+        let outcome = match &build {
+            Ok(build) => self.compare(build, budget)?,
+            Err(failure) => Err(failure.clone()),
+        };
+        Ok((Attempt { kind, draft, outcome, took: start.elapsed() }, build.ok()))
+    }
+
+    /// Gives the only draft back to its writer as long as it fails and the settings allow; which attempt decides then.
+    fn mend(
+        &mut self,
+        writer: &dyn Writer,
+        write: &WriteBrief<'_>,
+        attempts: &mut Vec<Attempt>,
+        tell: &mut dyn FnMut(String),
+    ) -> Result<usize, TrialError> {
+        for turn in 1..=self.request.settings.repairs {
+            let last = attempts.len() - 1;
+            let Err(failure) = &attempts[last].outcome else { break };
+            tell(format!("mending it: {failure}"));
+            let draft = &self.drafts[attempts[last].draft].text;
+            let faults = self.evaluator.faults(draft, failure, self.cancel);
+            let brief = RepairBrief { write: write.clone(), draft, failure, faults: &faults, turn };
+            let mended = match writer.repair(&brief, self.cancel) {
+                Ok(mended) => mended,
+                // An answer that cannot be used leaves the failure as it is.
+                Err(StageError::Unusable(_)) => None,
+                Err(error) => return Err(not_written(error)),
+            };
+            let Some(mended) = mended else { break };
+            self.drafts.push(mended);
+            let full = self.request.settings.experiment;
+            attempts.push(self.attempt(self.drafts.len() - 1, ExperimentKind::Full, full)?.0);
+        }
+        Ok(attempts.len() - 1)
+    }
+
+    fn compare(&self, candidate: &E::Build, budget: Duration) -> Result<Result<Comparison, Failure>, TrialError> {
         let Settings { half_width, .. } = self.request.settings;
         let sampling = Sampling { seed: self.request.seed, budget, half_width, shapes: ShapeChoice::Shown };
-        match self.evaluator.compare(baseline, candidate, &sampling, self.cancel) {
+        match self.evaluator.compare(&self.baseline, candidate, &sampling, self.cancel) {
             Err(LabError::Code(failure)) => Ok(Err(failure)),
             other => Ok(Ok(other?)),
         }
@@ -181,6 +260,7 @@ impl<E: Evaluator> Trial<'_, E> {
     fn record(
         &self,
         notebook: &Notebook,
+        provider: &str,
         attempts: &[Attempt],
         decisive: usize,
         finding: &Finding,
@@ -194,7 +274,7 @@ impl<E: Evaluator> Trial<'_, E> {
             kernels: &original.kernels,
             kernel: Some(&request.hypothesis.kernel),
             device: self.evaluator.device(),
-            provider: "catalog",
+            provider,
             seed: request.seed,
             budget: json!({ "generations": 0 }),
             settings: json!(request.settings),

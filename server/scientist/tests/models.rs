@@ -21,7 +21,11 @@ use serde_json::json;
 
 /// Answers the questions of one generation, the writer's in whatever order they come; then it is out of reach.
 #[derive(Default)]
-struct Answers(Mutex<bool>);
+struct Answers {
+    has_designed: Mutex<bool>,
+    /// What comes in place of the draft of `good`.
+    trouble: Option<Result<String, LlmError>>,
+}
 
 impl Answers {
     fn to(&self, request: &Request) -> Option<String> {
@@ -29,7 +33,7 @@ impl Answers {
         let file = |name: &str, line: &str| question.contains(&format!("Do {name} with")).then(|| file(line));
         match request.label.as_str() {
             // The first draft of the odd one is wrong and is mended.
-            "designer" if !std::mem::replace(&mut *self.0.lock().unwrap(), true) => {
+            "designer" if !std::mem::replace(&mut *self.has_designed.lock().unwrap(), true) => {
                 Some(design(&[("good", 5, 30, 10), ("better", 1, 60, 20), ("odd", 0, 10, 90)]))
             }
             "writer" => file("odd", "+odd:wrong").or(file("better", "+better:b")).or(file("good", "+good:a")),
@@ -45,6 +49,11 @@ impl Provider for Answers {
     }
 
     fn attempt(&self, request: &Request, _: &mut Caller<'_>) -> Result<Answer, LlmError> {
+        let is_draft = request.label == "writer" && request.messages[0].text.contains("Do good with");
+        if let (true, Some(trouble)) = (is_draft, &self.trouble) {
+            let usage = Usage::default();
+            return trouble.clone().map(|text| Answer { text, stop: Stop::End, usage, model: "scripted-1".into() });
+        }
         let unreachable = || LlmError::Unreachable { who: self.name().into(), detail: "no route".into() };
         let text = self.to(request).ok_or_else(unreachable)?;
         let usage = Usage { input: 100, cached: 0, output: 50, estimated: false };
@@ -78,6 +87,19 @@ fn run(
     record: &Path,
     generations_at_most: u32,
 ) -> (Result<Ended, RunError>, Vec<Event>) {
+    let budget = generations(generations_at_most);
+    run_by(world, notebook, provider, record, |evolution, events| {
+        evolution.start(&request(budget), &Cancel::new(), events)
+    })
+}
+
+fn run_by(
+    world: &World,
+    notebook: &Notebook,
+    provider: Box<dyn Provider>,
+    record: &Path,
+    go: impl FnOnce(Evolution<'_, World>, &mut dyn FnMut(Event)) -> Result<Ended, RunError>,
+) -> (Result<Ended, RunError>, Vec<Event>) {
     let recorder = Some(Arc::new(Recorder::open(record).unwrap()));
     let options = Options { retry: Retry { times: 0, ..Retry::default() }, recorder, ..Options::default() };
     let model = Arc::new(Model::new("openai:scripted".parse().unwrap(), provider, options));
@@ -95,10 +117,9 @@ fn run(
     let (mut selector, mut designer, writer) = scientist.stages();
     let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &writer };
     let mut events = Vec::new();
-    let ended = Evolution::new(world, stages, notebook)
-        .with_clock(world.clock())
-        .with_meter(scientist::model::meter(&ledger))
-        .start(&request(generations(generations_at_most)), &Cancel::new(), &mut |event| events.push(event));
+    let evolution =
+        Evolution::new(world, stages, notebook).with_clock(world.clock()).with_meter(scientist::model::meter(&ledger));
+    let ended = go(evolution, &mut |event| events.push(event));
     (ended, events)
 }
 
@@ -143,4 +164,73 @@ fn an_outage_pauses_the_run_with_its_message() {
     assert_eq!((finished.state, finished.generations), (EndState::Paused, 1), "{finished:?}");
     assert!(finished.reason.contains("openai:scripted: no route"), "{}", finished.reason);
     assert!(finished.reason.contains("the run can be resumed"), "{}", finished.reason);
+}
+
+#[test]
+fn an_answer_that_cannot_be_used_costs_the_one_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let who = || "openai:scripted".to_owned();
+    let fence = format!("```cpp\n{ORIGINAL}\n+good:a\n```\n");
+    for (number, (trouble, reason)) in [
+        (Err(LlmError::Truncated { who: who(), limit: 65_536 }), "cut off at 65536 tokens"),
+        (Err(LlmError::Withheld { who: who(), detail: "content filter".into() }), "was withheld"),
+        (Err(LlmError::Unreadable { who: who(), detail: "it is empty".into() }), "it is empty"),
+        (Ok("I would rather write a poem.".to_owned()), "no fenced block"),
+        (Ok(format!("{fence}or\n{fence}")), "several fenced blocks"),
+        (Ok(fence.trim_end().trim_end_matches('`').to_owned()), "is not closed"),
+        (Ok("```cpp\nint x;\n```".to_owned()), "no kernel in the file"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (_folder, notebook) = notebook();
+        let answers = Box::new(Answers { trouble: Some(trouble), ..Answers::default() });
+        let (ended, events) = run(&world(), &notebook, answers, &folder.path().join(format!("{number}.jsonl")), 1);
+        let finished = ended.unwrap().finished;
+        assert_eq!((finished.state, finished.generations), (EndState::Completed, 1), "{reason}: {}", finished.reason);
+        assert_eq!((finished.experiments, finished.failed, finished.candidates), (3, 1, 2), "{reason}");
+        assert!(finished.confirmed && (finished.speedup - 1.5).abs() < 0.02, "{reason}: {finished:?}");
+        let is_told = |event: &Event| format!("{event:?}").contains(reason);
+        assert!(events.iter().any(is_told), "nobody is told of `{reason}`");
+    }
+}
+
+#[test]
+fn an_outage_in_the_middle_of_a_generation_burns_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (who, detail) = (|| "openai:scripted".to_owned(), || "its words".to_owned());
+    for (number, trouble) in [
+        LlmError::Busy { who: who(), detail: detail(), retry_after: None },
+        LlmError::Unreachable { who: who(), detail: detail() },
+        LlmError::NoKey { who: who(), remedy: detail() },
+        LlmError::KeyRefused { who: who(), detail: detail() },
+        LlmError::NotFound { who: who(), detail: detail() },
+        LlmError::OutOfQuota { who: who(), detail: detail() },
+        LlmError::BadRequest { who: who(), detail: detail() },
+        LlmError::TooLong { who: who(), detail: detail() },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (_folder, notebook) = notebook();
+        let (world, record) = (world(), folder.path().join(format!("{number}.jsonl")));
+        let answers = Answers { trouble: Some(Err(trouble.clone())), ..Answers::default() };
+        let (ended, _) = run(&world, &notebook, Box::new(answers), &record, 1);
+        let finished = ended.unwrap().finished;
+        assert_eq!((finished.state, finished.generations), (EndState::Paused, 0), "{trouble:?}");
+        let is_said = finished.reason.contains("openai:scripted") && finished.reason.contains("its words");
+        assert!(is_said && finished.reason.contains("can be resumed"), "{}", finished.reason);
+        // The other two were paid for and are not asked for again.
+        let again = Answers { has_designed: Mutex::new(true), trouble: None };
+        let (ended, events) = run_by(&world, &notebook, Box::new(again), &record, |evolution, events| {
+            evolution.resume(finished.run.unwrap(), &Cancel::new(), events)
+        });
+        let last = ended.unwrap().finished;
+        assert_eq!((last.state, last.experiments, last.failed), (EndState::Completed, 3, 0), "{trouble:?}");
+        assert!(last.confirmed && (last.speedup - 1.5).abs() < 0.02, "{last:?}");
+        assert_eq!(events.iter().filter(|event| matches!(event, Event::Designed { .. })).count(), 0);
+        let recorded = std::fs::read_to_string(&record).unwrap();
+        let drafts = recorded.lines().filter(|line| line.starts_with("{\"label\":\"writer\"")).count();
+        assert_eq!(drafts, 3, "{trouble:?}");
+    }
 }

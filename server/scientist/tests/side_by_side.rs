@@ -108,6 +108,9 @@ fn a_repair_keeps_the_device_from_nothing() {
     let calls = journal.calls();
     let measured: Vec<&String> = calls.iter().filter(|call| call.starts_with("compare +")).collect();
     assert_eq!(measured.iter().position(|call| call.contains("mended")), Some(3), "{calls:?}");
+    let briefs = world.briefs.lock().unwrap();
+    let repair = briefs.iter().find(|brief| brief.starts_with("RepairBrief")).unwrap();
+    assert!(repair.contains("element 3") && repair.contains("a race in +first"), "{repair}");
 }
 
 #[test]

@@ -103,11 +103,11 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
 }
 
 /// A run to go on with, and the text that it began with.
-struct Unfinished {
-    run: RunId,
-    text: Arc<str>,
+pub(super) struct Unfinished {
+    pub(super) run: RunId,
+    pub(super) text: Arc<str>,
     provider: String,
-    budget: Budget,
+    pub(super) budget: Budget,
 }
 
 impl Unfinished {
@@ -149,7 +149,8 @@ impl Party {
     }
 }
 
-fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Unfinished, CliError> {
+/// The run of a file that is to go on: the latest unfinished one for 0.
+pub(super) fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Unfinished, CliError> {
     let run = if wanted == 0 {
         notebook.unfinished_runs(&file.path)?.into_iter().next().ok_or_else(|| {
             CliError::Usage(format!(
@@ -250,8 +251,13 @@ fn request(args: &EvolveArgs, provider: &Provider, budget: Budget, subject: &Sub
         provider: provider.name(),
         seed: args.seed.unwrap_or_else(rand::random),
         budget,
-        settings: if subject.workbench.basis().is_some() { Settings::of_forecasts() } else { Settings::default() },
+        settings: measuring(subject),
     }
+}
+
+/// How long and how precisely a device is measured.
+pub(super) fn measuring(subject: &Subject) -> Settings {
+    if subject.workbench.basis().is_some() { Settings::of_forecasts() } else { Settings::default() }
 }
 
 /// The lines that the best version cures, by the forecasts of both; empty where times are measured.
@@ -290,7 +296,7 @@ fn write_whole(path: &Path, text: &str) -> Result<(), CliError> {
     })
 }
 
-fn run_error(error: RunError) -> CliError {
+pub(super) fn run_error(error: RunError) -> CliError {
     match error {
         RunError::Original(failure) => CliError::CodeFailed(failure),
         RunError::Lab(error) => error.into(),

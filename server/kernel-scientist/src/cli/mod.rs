@@ -17,6 +17,7 @@ mod history;
 mod kernels;
 mod program_arguments;
 mod progress;
+mod prompt;
 pub(crate) mod provider;
 pub(crate) mod report;
 mod subject;
@@ -75,6 +76,8 @@ enum Command {
     Check(check::CheckArgs),
     /// List hypotheses worth trying, best first.
     Suggest(suggest::SuggestArgs),
+    /// Print what a stage's model would be asked next; nobody is asked.
+    Prompt(prompt::PromptArgs),
     /// Write a first benchmark file to standard output, inferred from the kernel's signature.
     Benchmark(benchmark::BenchmarkArgs),
     /// Run generations of experiments on the file and confirm the winner.
@@ -110,6 +113,7 @@ pub fn main() -> ExitCode {
         Command::Time(args) => time::run(&context, &args),
         Command::Check(args) => check::run(&context, &args),
         Command::Suggest(args) => suggest::run(&context, &args),
+        Command::Prompt(args) => prompt::run(&context, &args),
         Command::Benchmark(args) => benchmark::run(&context, &args),
         Command::Evolve(args) => evolve::run(&context, &args),
         Command::History(args) => history::run(&context, &args),

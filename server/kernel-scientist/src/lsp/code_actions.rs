@@ -97,7 +97,7 @@ pub fn actions(view: &View, place: &Range<usize>, wanted: &[String]) -> Vec<Acti
     let Some(kernel) = view.kernel_around(place) else { return Vec::new() };
     let target = Target { uri: view.uri.clone(), kernel: Some(kernel.name.clone()) };
     let mut rest = vec![
-        (Kind::Suggest, "Suggest hypotheses (rule-based)", Command::Suggest(target.clone())),
+        (Kind::Suggest, "Suggest hypotheses", Command::Suggest(target.clone())),
         (Kind::Check, "Check for races and out-of-bounds", Command::Check(target.clone())),
     ];
     if !view.has_benchmark_file {
@@ -165,10 +165,10 @@ fn test(prospect: &Prospect, target: &Target) -> Action {
     }
 }
 
-/// A search over constants has no single change to apply before it was tested.
+/// A search over constants has no single change to apply before it was tested, and an edit does not wait for a model.
 fn apply(view: &View, prospect: &Prospect, target: &Target) -> Option<Action> {
     let hypothesis = &prospect.hypothesis;
-    hypothesis.present.is_empty().then(|| Action {
+    (hypothesis.present.is_empty() && hypothesis.author.is_none()).then(|| Action {
         title: format!("Apply untested: {} ({})", hypothesis.title, prospect.promise),
         kind: Kind::Apply,
         what: What::Edit(Untested {

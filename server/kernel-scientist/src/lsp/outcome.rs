@@ -8,9 +8,10 @@ use notebook::NotebookError;
 use scientist::evolution::Ended;
 use scientist::evolution::event::Event;
 use scientist::run::RunError;
-use scientist::stages::Hypothesis;
+use scientist::stages::{Hypothesis, StageError};
 use scientist::trial::{self, TrialError};
 
+use crate::designed::DesignError;
 use crate::forecasts::cured::Cured;
 use crate::forecasts::outlook::Outlook;
 
@@ -34,8 +35,8 @@ pub enum Outcome {
     Evolved(Arc<str>, Box<Ended>, Vec<Cured>),
     /// Faults that sanitizers found, and how the run failed, if it did.
     Checked(Vec<Fault>, Option<Failure>),
-    /// Hypotheses with what they gain by forecast, and why there is no forecast where there could be one.
-    Suggested(Vec<(Hypothesis, Option<Outlook>)>, Option<String>),
+    /// Hypotheses with what they gain by forecast, why there is no forecast where there could be one, and who thought them up.
+    Suggested(Vec<(Hypothesis, Option<Outlook>)>, Option<String>, String),
     /// The code as it is in the editor fails.
     Failed(Failure),
     /// It could not be done; the text says why and what to do.
@@ -66,6 +67,17 @@ impl From<RunError> for Outcome {
             RunError::Original(failure) => Self::Failed(failure),
             RunError::Lab(error) => error.into(),
             other => Self::Error(other.to_string()),
+        }
+    }
+}
+
+impl From<DesignError> for Outcome {
+    fn from(error: DesignError) -> Self {
+        match error {
+            DesignError::Lab(error) => error.into(),
+            DesignError::Notebook(error) => error.into(),
+            DesignError::Stage(StageError::Cancelled) => Self::Cancelled,
+            DesignError::Stage(error) => Self::Error(error.to_string()),
         }
     }
 }

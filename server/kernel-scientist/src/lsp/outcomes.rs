@@ -40,7 +40,7 @@ impl Session {
             Outcome::Tested(hypothesis, tested) => self.tested(&job, path.clone(), &hypothesis, &tested),
             Outcome::Evolved(base, ended, cured) => self.evolved(&job, path.clone(), base, &ended, &cured),
             Outcome::Checked(faults, failure) => self.checked(&job, &faults, failure.as_ref()),
-            Outcome::Suggested(hypotheses, problem) => self.suggested(&job, hypotheses, problem.as_deref()),
+            Outcome::Suggested(hypotheses, problem, by) => self.suggested(&job, hypotheses, problem.as_deref(), &by),
             Outcome::Failed(failure) => {
                 self.show_failure(&job, &failure, None);
                 self.outbox.message(Tone::Error, format!("{name}: {failure}"));
@@ -155,7 +155,13 @@ impl Session {
         self.outbox.message(tone, text);
     }
 
-    fn suggested(self: &Arc<Self>, job: &Job, hypotheses: Vec<(Hypothesis, Option<Outlook>)>, problem: Option<&str>) {
+    fn suggested(
+        self: &Arc<Self>,
+        job: &Job,
+        hypotheses: Vec<(Hypothesis, Option<Outlook>)>,
+        problem: Option<&str>,
+        by: &str,
+    ) {
         let mut all = Vec::new();
         for (hypothesis, outlook) in hypotheses {
             if let (Some(fingerprint), Some(outlook)) = (&job.fingerprint, outlook) {
@@ -166,21 +172,25 @@ impl Session {
             all.push(hypothesis);
         }
         if let (Some(fingerprint), Some(kernel)) = (&job.fingerprint, &job.target.kernel) {
-            let found = all.iter().filter(|hypothesis| hypothesis.kernel == *kernel).cloned().collect();
+            let known = self.state().suggestions.of(fingerprint).cloned();
+            let is_new = |known: &&Hypothesis| all.iter().all(|hypothesis| hypothesis.key != known.key);
+            // What a model thinks of comes before what was known, and takes nothing away from it.
+            let others = known.iter().flat_map(|known| known.iter()).filter(is_new);
+            let found = all.iter().filter(|hypothesis| hypothesis.kernel == *kernel).chain(others).cloned().collect();
             self.were_suggested(&job.target.uri, [(fingerprint.clone(), found)].into());
         }
         if let Some(why) = problem {
             tracing::info!("Suggest: in the catalog's order, since there is no forecast: {why}");
         }
         if all.is_empty() {
-            self.outbox.message(Tone::Info, "Suggest: the rule-based catalog finds nothing to try here");
+            self.outbox.message(Tone::Info, format!("Suggest: nothing is found to try here ({by})"));
             return;
         }
-        self.offer_tests(job, &all);
+        self.offer_tests(job, &all, by);
     }
 
     /// Lists the best hypotheses and offers to test one.
-    fn offer_tests(self: &Arc<Self>, job: &Job, all: &[Hypothesis]) {
+    fn offer_tests(self: &Arc<Self>, job: &Job, all: &[Hypothesis], by: &str) {
         let prospects: Vec<Prospect> = {
             let state = self.state();
             let view = state.view(&job.target.uri);
@@ -197,13 +207,12 @@ impl Session {
         let key = |prospect: &&Prospect| (prospect.hypothesis.key.clone(), prospect.hypothesis.kernel.clone());
         let keys: Vec<(String, String)> = listed.iter().map(key).collect();
         if listed.is_empty() {
-            let text = format!("Suggest: {} hypotheses (rule-based), and none gains anything by forecast", all.len());
+            let text = format!("Suggest: {} hypotheses ({by}), and none gains anything by forecast", all.len());
             self.outbox.message(Tone::Info, text);
             return;
         }
         let (session, uri) = (Arc::clone(self), job.target.uri.clone());
-        let text =
-            format!("{} hypotheses (rule-based), best first. All are in the code actions of the kernel.", all.len());
+        let text = format!("{} hypotheses ({by}), best first. All are in the code actions of the kernel.", all.len());
         self.outbox.ask(Tone::Info, text, choices, move |taken| {
             if let Some((key, kernel)) = taken.and_then(|taken| keys.get(taken)).cloned() {
                 session.execute(Command::Test { target: Target { uri, kernel: Some(kernel) }, key });

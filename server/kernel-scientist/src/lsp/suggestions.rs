@@ -66,9 +66,17 @@ impl Suggestions {
         self.tested.iter().find(|(of, _)| is_it(of)).map(|(_, tested)| tested)
     }
 
-    /// Notes what was found for kernels.
+    /// Notes what was found for kernels. What a model thought of before stays, ahead of that.
     pub fn learn(&mut self, found: HashMap<String, Arc<[Hypothesis]>>) {
-        self.known.extend(found);
+        for (fingerprint, found) in found {
+            let known = self.known.remove(&fingerprint);
+            let is_kept = |known: &&Hypothesis| {
+                known.author.is_some() && found.iter().all(|hypothesis| hypothesis.key != known.key)
+            };
+            let kept = known.iter().flat_map(|known| known.iter()).filter(is_kept);
+            let all = kept.chain(found.iter()).cloned().collect();
+            self.known.insert(fingerprint, all);
+        }
     }
 
     /// Forgets all kernels but these.

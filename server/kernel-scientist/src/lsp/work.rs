@@ -12,9 +12,9 @@ use notebook::{MeasuredCode, Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
-use scientist::evolution::{self, Ended, Evolution, Identity, Stages};
+use scientist::evolution::{self, CallLog, Ended, Evolution, Identity, Stages};
 use scientist::run::{RunRequest, Settings as Measuring};
-use scientist::stages::Hypothesis;
+use scientist::stages::{Hypothesis, Writer};
 use scientist::trial;
 
 use super::keys::EditorKeys;
@@ -26,6 +26,7 @@ use super::suggestions::Shelf;
 use crate::cli::CliError;
 use crate::cli::provider::{BoxedStages, Provider, ProviderArgs};
 use crate::config::Config;
+use crate::designed;
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
@@ -216,7 +217,7 @@ impl Assignment {
     fn test(&self, hypothesis: &Hypothesis, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let bench = self.open_whole(&self.source, tell)?;
         let notebook = Notebook::open(&self.notebook)?;
-        let catalog = self.shelf.catalog(&self.source.path);
+        let author = self.author(hypothesis, &bench)?;
         let request = trial::Request {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
@@ -225,7 +226,7 @@ impl Assignment {
             settings: measuring(&bench),
         };
         let mut say = |doing| tell(Told::Doing(doing, None));
-        let tested = trial::test(&bench, &catalog, &notebook, &request, &self.cancel, &mut say)?;
+        let tested = trial::test(&bench, &author.by(), &notebook, &request, &self.cancel, &mut say)?;
         Ok(Outcome::Tested(Box::new(hypothesis.clone()), Box::new(tested)))
     }
 
@@ -337,25 +338,62 @@ impl Assignment {
 
     fn suggest(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let provider = self.provider()?;
-        if !provider.is_rule_based() {
-            return Err(Outcome::Error(format!(
-                "{}: models suggest at the command line so far (kernel-scientist suggest FILE); Evolve asks them here too, and \
-                 with kernelScientist.provider set to catalog there are suggestions here",
-                provider.name()
-            )));
+        if let Some(models) = self.connect(&provider)? {
+            return self.designed(&provider, &models, tell);
         }
+        let by = "rule-based".to_owned();
         tell(Told::Doing("looking for hypotheses".into(), None));
         let catalog = self.shelf.catalog(&self.source.path);
         let found = catalog.suggest_until(&self.source.text, self.kernel.as_deref(), &self.cancel);
         let hypotheses = found.map_err(|_| Outcome::Cancelled)?;
         match self.outlooks(&catalog, &hypotheses, tell) {
-            Ok(outlooks) => Ok(Outcome::Suggested(hypotheses.into_iter().zip(outlooks).collect(), None)),
+            Ok(outlooks) => Ok(Outcome::Suggested(hypotheses.into_iter().zip(outlooks).collect(), None, by)),
             Err(Outcome::Cancelled) => Err(Outcome::Cancelled),
             // The catalog's word stands alone then.
-            Err(Outcome::Error(why)) => Ok(Outcome::Suggested(unforeseen(hypotheses), Some(why))),
-            Err(Outcome::Failed(failure)) => Ok(Outcome::Suggested(unforeseen(hypotheses), Some(failure.to_string()))),
+            Err(Outcome::Error(why)) => Ok(Outcome::Suggested(unforeseen(hypotheses), Some(why), by)),
+            Err(Outcome::Failed(failure)) => {
+                Ok(Outcome::Suggested(unforeseen(hypotheses), Some(failure.to_string()), by))
+            }
             Err(other) => Err(other),
         }
+    }
+
+    /// The models of a provider, set up, where it has any and something may be spent.
+    fn connect(&self, provider: &Provider) -> Result<Option<Models>, Outcome> {
+        let config = self.config()?;
+        let models = provider.connect(&self.reach(0), &config).map_err(told)?;
+        if let Some(models) = &models {
+            models.limit(self.settings.max_usd.or(config.scientist.max_usd)).map_err(Outcome::Error)?;
+        }
+        Ok(models)
+    }
+
+    /// What a model's designer would try.
+    fn designed(&self, provider: &Provider, models: &Models, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        let bench = self.open_whole(&self.source, tell)?;
+        let notebook = Notebook::open(&self.notebook)?;
+        let scientist = models.scientist(&self.config()?, &bench).map_err(Outcome::Error)?;
+        let mut say = |doing: &str| tell(Told::Doing(doing.to_owned(), None));
+        let (kernel, cancel) = (self.kernel.as_deref(), &self.cancel);
+        let found = designed::hypotheses(&bench, &scientist, Some(&notebook), kernel, cancel, &mut say)?;
+        Ok(Outcome::Suggested(unforeseen(found), None, format!("by {}", provider.name())))
+    }
+
+    /// Who writes a hypothesis: whoever thought it up, a model or the catalog.
+    fn author(&self, hypothesis: &Hypothesis, bench: &Workbench) -> Result<Author, Outcome> {
+        if hypothesis.author.is_none() {
+            let writer = Box::new(self.shelf.catalog(&self.source.path).writer());
+            return Ok(Author { writer, provider: "catalog".into(), calls: Arc::new(Vec::new) });
+        }
+        let provider = self.provider()?;
+        let models = self.connect(&provider)?.ok_or_else(|| {
+            let who = hypothesis.author.as_deref().unwrap_or_default();
+            Outcome::Error(format!(
+                "{who} thought this up, and no model is set to write it; set kernelScientist.provider"
+            ))
+        })?;
+        let (_, _, writer) = models.scientist(&self.config()?, bench).map_err(Outcome::Error)?.stages();
+        Ok(Author { writer: Box::new(writer), provider: provider.name(), calls: models.calls() })
     }
 
     /// What each hypothesis gains by forecast; nothing on a device that is measured.
@@ -371,6 +409,19 @@ impl Assignment {
         let bench = self.open_whole(&self.source, tell)?;
         tell(Told::Doing(format!("checking and forecasting {} hypotheses", hypotheses.len()), None));
         Ok(outlook::of_all(&bench, catalog, hypotheses, &self.cancel)?)
+    }
+}
+
+/// Who writes a hypothesis.
+struct Author {
+    writer: Box<dyn Writer>,
+    provider: String,
+    calls: CallLog,
+}
+
+impl Author {
+    fn by(&self) -> trial::Author<'_> {
+        trial::Author { writer: &*self.writer, provider: self.provider.clone(), calls: Arc::clone(&self.calls) }
     }
 }
 

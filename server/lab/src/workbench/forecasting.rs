@@ -10,7 +10,7 @@ use ::forecast::trace::Launch;
 use hip_syntax::rewrite::Barriers;
 
 use super::trust::Guarded;
-use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Traced, Workbench, doubts};
+use super::{Arguments, Build, Feed, Sampling, ShapeChoice, Traced, Workbench, doubts, smallest_shown};
 use crate::benchmark::Benchmark;
 use crate::codegen::KernelResources;
 use crate::forecast::compare::{ShapeTimes, compare, figure};
@@ -264,10 +264,7 @@ impl Workbench {
     /// before one is called right or the winner.
     fn looks_right(&self, build: &Build, cancel: &Cancel) -> Result<(), LabError> {
         let Feed::Benchmark(benchmark) = &self.feed else { return self.is_right(build, ShapeChoice::Shown, cancel) };
-        let size = |shape: &usize| benchmark.shapes[*shape].values.iter().fold(1.0, |size, value| size * *value as f64);
-        let shown = benchmark.chosen(ShapeChoice::Shown).into_iter();
-        let smallest = shown.min_by(|one, other| size(one).total_cmp(&size(other)));
-        self.is_right_at(benchmark, build, smallest.as_slice(), cancel)
+        self.is_right_at(benchmark, build, smallest_shown(benchmark).as_slice(), cancel)
     }
 
     fn is_right_at(

@@ -50,6 +50,7 @@ impl Loaded {
             line: first.hypothesis.line,
             gain: self.entry.gain,
             innovation: self.entry.innovation,
+            author: None,
             present,
             left_out: first.hypothesis.left_out.clone(),
         };

@@ -1,7 +1,7 @@
 //! What comes of a plan goes into the population, and what it taught into the findings.
 
 use lab::Comparison;
-use notebook::{ExperimentId, NewCandidate};
+use notebook::{ExperimentId, KernelFingerprint, NewCandidate};
 
 use super::event::{Event, ShapeTime};
 use super::search::Best;
@@ -59,7 +59,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             }
         }
         let identity = best.draft.identity;
-        self.admit(member, &identity.kernels, Some(best.experiment), best.fresh)?;
+        self.admit(member, identity.kernels, Some(best.experiment), best.fresh)?;
         self.learn(generation, best.experiment, finding, best.fresh)?;
         Ok((identity.whole, format!("candidate {id}")))
     }
@@ -80,7 +80,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
     pub(crate) fn admit(
         &mut self,
         member: Member,
-        kernels: &[notebook::KernelFingerprint],
+        kernels: Vec<KernelFingerprint>,
         experiment: Option<ExperimentId>,
         fresh: bool,
     ) -> Result<(), Stop> {
@@ -91,7 +91,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             reference: member.reference,
             generation: member.generation,
             text: &member.text,
-            kernels,
+            kernels: &kernels,
             steps: &member.steps,
             summary: &member.summary,
             experiment,
@@ -116,6 +116,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             });
         }
         self.population.members.push(member);
+        self.kernels.push(kernels);
         Ok(())
     }
 
@@ -123,7 +124,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.record.notebook().record_finding(&finding.row(self.record.run().id, experiment))?;
         self.findings.push(finding.clone());
         if fresh {
-            let calibration = findings::calibration(&self.findings);
+            let calibration = self.calibration();
             let Finding { about, predicted, measured_percent, forecast_percent, text, tried } = finding;
             self.emit(Event::Finding {
                 generation,

@@ -82,6 +82,7 @@ mod tests {
             line: 1,
             gain: GainRange { min_percent: min, max_percent: max },
             innovation,
+            author: None,
             present: Vec::new(),
             left_out: Vec::new(),
         }

@@ -142,7 +142,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             verdict: None,
             failure: None,
         };
-        self.admit(member, &identity.kernels, None, fresh)
+        self.admit(member, identity.kernels, None, fresh)
     }
 
     fn time_original(&mut self, text: &Arc<str>) -> Result<OriginalTimes, Stop> {
@@ -233,7 +233,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             candidates: (self.population.members.len() as u32).saturating_sub(1),
             failed: self.counts.failed,
             duplicates: self.counts.duplicates,
-            calibration: findings::calibration(&self.findings),
+            calibration: self.calibration(),
             spent_s: spent.wall.as_secs_f64(),
             spent_usd: spent.usd,
             spent_tokens: spent.tokens,

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 
+use lab::sanitize::Fault;
 use lab::workbench::Sampling;
 use lab::{Cancel, Comparison, Failure, LabError};
 use notebook::{ExperimentOutcome, ModelCall};
@@ -27,6 +28,8 @@ pub(crate) enum News {
     Answered(Answered),
     /// Builds were made.
     Built,
+    /// Sanitizers have looked at a draft that failed.
+    Diagnosed(Vec<Fault>),
     /// A measurement is over.
     Measured(Box<Result<ExperimentOutcome<Comparison>, LabError>>),
     /// A thread came to an end by a panic.
@@ -48,15 +51,23 @@ pub(crate) struct Question {
     pub(crate) base: Member,
     pub(crate) reference: Member,
     pub(crate) plan: Hypothesis,
-    /// The draft that failed, and how; for a repair.
-    pub(crate) failed: Option<(Arc<str>, Failure)>,
+    /// The draft that failed, how, and what sanitizers say of it; for a repair.
+    pub(crate) failed: Option<Failed>,
+}
+
+/// A draft that failed.
+#[derive(Clone)]
+pub(crate) struct Failed {
+    pub(crate) text: Arc<str>,
+    pub(crate) failure: Failure,
+    pub(crate) faults: Vec<Fault>,
 }
 
 impl Question {
     fn put(&self, writer: &dyn Writer, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
         let write = WriteBrief { base: &self.base, reference: &self.reference, plan: &self.plan };
-        let Some((draft, failure)) = &self.failed else { return writer.write(&write, cancel) };
-        let brief = RepairBrief { write, draft, failure, turn: self.about.1 };
+        let Some(Failed { text, failure, faults }) = &self.failed else { return writer.write(&write, cancel) };
+        let brief = RepairBrief { write, draft: text, failure, faults, turn: self.about.1 };
         writer.repair(&brief, cancel).map(|mended| mended.into_iter().collect())
     }
 }
@@ -72,6 +83,7 @@ pub(crate) struct Measurement<B> {
 
 enum Job<B> {
     Build(Vec<Arc<Build<B>>>),
+    Diagnose(Arc<str>, Failure),
     Measure(Measurement<B>),
 }
 
@@ -169,6 +181,12 @@ impl<'scope, 'env, E: Evaluator> Crew<'scope, 'env, E> {
         let _ = self.jobs.send(Job::Build(builds));
     }
 
+    /// Has sanitizers look at a draft that failed, where the device is: they take the processor.
+    pub(crate) fn diagnose(&self, text: &Arc<str>, failure: &Failure) {
+        self.open.set(self.open.get() + 1);
+        let _ = self.jobs.send(Job::Diagnose(Arc::clone(text), failure.clone()));
+    }
+
     /// Has a comparison made at the device.
     pub(crate) fn measure(&self, measurement: Measurement<E::Build>) {
         self.open.set(self.open.get() + 1);
@@ -219,6 +237,7 @@ fn carry_out<E: Evaluator>(evaluator: &E, cancel: &Cancel, job: Job<E::Build>, t
             make_all(evaluator, cancel, &builds, threads);
             News::Built
         }
+        Job::Diagnose(text, failure) => News::Diagnosed(evaluator.faults(&text, &failure, cancel)),
         Job::Measure(measurement) => News::Measured(Box::new(measured(evaluator, cancel, &measurement))),
     }
 }

@@ -1,5 +1,7 @@
 //! One generation: select, design, choose; then its experiments ([`super::trials`]).
 
+use std::sync::Arc;
+
 use lab::SpeedRatio;
 use lab::forecast::KernelForecast;
 
@@ -9,7 +11,7 @@ use super::session::{Session, runs};
 use super::trials::Place;
 use crate::evaluation::Evaluator;
 use crate::run::Stop;
-use crate::stages::{CandidateId, Design, DesignBrief, Finding, Hypothesis, Member, PastPlan, Selection};
+use crate::stages::{CandidateId, Design, DesignBrief, Hypothesis, Member, PastPlan, Selection};
 
 /// Plans of the past that a designer is told of at most.
 const PAST: usize = 200;
@@ -121,13 +123,12 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 self.tried.iter().filter(|(id, _)| *id == base).map(|(_, plan)| plan.key.clone()).collect();
             let (design, fresh) = self.ask(&format!("g{generation}/b{base}/design"), |session| {
                 let forecast = session.account_of(base);
-                let findings: Vec<Finding> = session.recalled.iter().chain(&session.findings).cloned().collect();
                 let kernel = session.record.run().kernel.clone();
                 let past = session.past();
                 let brief = DesignBrief {
                     base: &session.population.members[base as usize],
                     population: &session.population,
-                    findings: &findings,
+                    findings: &session.findings,
                     tried: &tried,
                     past: &past,
                     kernel: kernel.as_deref(),
@@ -156,7 +157,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         tried
             .map(|(base, plan)| PastPlan {
                 base: *base,
-                plan: plan.clone(),
+                plan: Arc::clone(plan),
                 outcome: outcome(*base, &plan.key)
                     .unwrap_or_else(|| "could not be written, or said the same as an earlier version".to_owned()),
             })
@@ -231,6 +232,7 @@ mod tests {
             line: 1,
             gain: GainRange { min_percent, max_percent },
             innovation,
+            author: None,
             present: Vec::new(),
             left_out: Vec::new(),
         }

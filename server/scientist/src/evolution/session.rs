@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use lab::workbench::{Sampling, ShapeChoice};
 use lab::{Cancel, Comparison, LabError, SpeedRatio, Verdict};
-use notebook::{ExperimentId, ExperimentKind, ExperimentOutcome, MeasuredCode, NewExperiment};
+use notebook::{
+    Calibration, ExperimentId, ExperimentKind, ExperimentOutcome, KernelFingerprint, MeasuredCode, NewExperiment,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -16,6 +18,7 @@ use super::identity::Identity;
 use super::{CallLog, Stages};
 use crate::budget::{Account, Watch};
 use crate::evaluation::Evaluator;
+use crate::findings;
 use crate::run::{RunError, Settings, Stop};
 use crate::run_record::RunRecord;
 use crate::stages::{CandidateId, Finding, Hypothesis, Member, Population, Setting, StageError};
@@ -34,12 +37,14 @@ pub(crate) struct Session<'a, 'e, E: Evaluator> {
     /// Kept back from the wall time in the present phase.
     pub(crate) reserve: Duration,
     pub(crate) population: Population,
-    /// Of this run.
+    /// The kernels of each version of the population.
+    pub(crate) kernels: Vec<Vec<KernelFingerprint>>,
+    /// Of earlier runs on the same file and device, then of this run.
     pub(crate) findings: Vec<Finding>,
-    /// Of earlier runs on the same file and device.
-    pub(crate) recalled: Vec<Finding>,
+    /// How many are of earlier runs.
+    pub(crate) recalled: usize,
     /// Plans tried, by the version they started from.
-    pub(crate) tried: Vec<(CandidateId, Hypothesis)>,
+    pub(crate) tried: Vec<(CandidateId, Arc<Hypothesis>)>,
     /// Versions on which the designer has nothing left.
     pub(crate) exhausted: BTreeSet<CandidateId>,
     /// What was tried, by what it says ([`Identity::whole`]), with a name for it.
@@ -235,7 +240,6 @@ impl<E: Evaluator> Session<'_, '_, E> {
         spent: Duration,
     ) -> Result<ExperimentId, Stop> {
         let base = Arc::clone(&self.member(trial.base).text);
-        let base_identity = (self.identify)(&base);
         let run = self.record.run();
         let file = run.file.clone();
         let experiment = NewExperiment {
@@ -248,7 +252,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             hypothesis_key: &trial.about.key(),
             hypothesis: trial.json(),
             file: &file,
-            baseline: MeasuredCode { text: &base, kernels: &base_identity.kernels },
+            baseline: MeasuredCode { text: &base, kernels: &self.kernels[trial.base as usize] },
             code: trial.code.map(|(text, identity)| MeasuredCode { text, kernels: &identity.kernels }),
             report: trial.report,
             outcome: borrowed(outcome),
@@ -256,6 +260,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
             spent,
         };
         Ok(self.record.keep_experiment(&experiment)?)
+    }
+
+    /// How well this run's predictions agree with what came of them.
+    pub(crate) fn calibration(&self) -> Calibration {
+        findings::calibration(&self.findings[self.recalled..])
     }
 
     pub(crate) fn member(&self, id: CandidateId) -> &Member {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::facts;
-use super::novelty::repeats;
+use super::novelty::{Said, repeats};
 use super::prompts::PromptError;
 use super::{Inquiry, asked};
 use crate::findings;
@@ -112,7 +112,8 @@ pub(super) fn question(inquiry: &Inquiry, brief: &DesignBrief<'_>) -> Result<Req
         knowledge: inquiry.knowledge.text(&brief.base.text, inquiry.knowledge_tokens),
     };
     let system = inquiry.prompts.render("system.md", &facts)?;
-    Ok(Request::new("designer", system, inquiry.prompts.render("designer.md", &facts)?))
+    let request = Request::new("designer", system, inquiry.prompts.render("designer.md", &facts)?);
+    Ok(Request { schema: Some(llm::structured::schema_of::<Answer>()), ..request })
 }
 
 #[derive(Serialize)]
@@ -135,15 +136,15 @@ impl Designer for ModelDesigner {
         let kernels = kernels(brief);
         let check = |answer: Answer| checked(answer, &kernels, &brief.base.text);
         let answer = asked(cancel, |caller| self.model.ask_checked(&request, caller, check))?;
-        let source = format!("proposed by {}", self.model.name());
-        let written = answer.plans.iter().map(|plan| hypothesis(plan, &source)).collect();
+        let author = self.model.name().to_string();
+        let written = answer.plans.iter().map(|plan| hypothesis(plan, &author)).collect();
         let (mut plans, repeated) = told_apart(written, brief, &[]);
         if !repeated.is_empty() {
             let follow_up = self.replacing(request, &answer, &plans, &repeated)?;
             // The others stand whatever comes of it.
             match asked(cancel, |caller| self.model.ask_checked(&follow_up, caller, check)) {
                 Ok(more) => {
-                    let more = more.plans.iter().map(|plan| hypothesis(plan, &source)).collect();
+                    let more = more.plans.iter().map(|plan| hypothesis(plan, &author)).collect();
                     let (new, _) = told_apart(more, brief, &plans);
                     plans.extend(new);
                 }
@@ -218,7 +219,7 @@ fn checked(mut answer: Answer, kernels: &[String], text: &str) -> Result<Answer,
     Ok(answer)
 }
 
-fn hypothesis(plan: &Plan, source: &str) -> Hypothesis {
+fn hypothesis(plan: &Plan, author: &str) -> Hypothesis {
     let family: String = plan
         .family
         .to_lowercase()
@@ -233,11 +234,12 @@ fn hypothesis(plan: &Plan, source: &str) -> Hypothesis {
         kernel: plan.kernel.clone(),
         title: facts::one_line(&plan.title),
         reason: plan.reason.trim().to_owned(),
-        source: source.to_owned(),
+        source: format!("proposed by {author}"),
         rubric: plan.rubric.trim().to_owned(),
         line: plan.line,
         gain: GainRange { min_percent: plan.min_percent, max_percent: plan.max_percent },
         innovation: plan.innovation,
+        author: Some(author.to_owned()),
         present: Vec::new(),
         left_out: Vec::new(),
     }
@@ -245,13 +247,17 @@ fn hypothesis(plan: &Plan, source: &str) -> Hypothesis {
 
 /// The plans that say something new, and those that repeat an earlier one, one of `kept`, or one before them.
 fn told_apart(plans: Vec<Hypothesis>, brief: &DesignBrief<'_>, kept: &[Hypothesis]) -> (Vec<Hypothesis>, Vec<Repeat>) {
-    let (mut new, mut repeated): (Vec<Hypothesis>, Vec<Repeat>) = (Vec::new(), Vec::new());
-    for plan in plans {
-        let earlier = brief.past.iter().map(|past| &past.plan).chain(kept).chain(&new);
-        match repeats(&plan, earlier) {
-            Some(like) => repeated.push(Repeat { like: like.title.clone(), title: plan.title }),
-            None => new.push(plan),
+    let mut earlier: Vec<Said<'_>> = brief.past.iter().map(|past| &*past.plan).chain(kept).map(Said::by).collect();
+    let mut repeated: Vec<Option<Repeat>> = Vec::new();
+    for plan in &plans {
+        let said = Said::by(plan);
+        let like = repeats(&said, &earlier).map(|like| Repeat { title: plan.title.clone(), like: like.title.clone() });
+        if like.is_none() {
+            earlier.push(said);
         }
+        repeated.push(like);
     }
-    (new, repeated)
+    drop(earlier);
+    let (new, old): (Vec<_>, Vec<_>) = plans.into_iter().zip(repeated).partition(|(_, repeat)| repeat.is_none());
+    (new.into_iter().map(|(plan, _)| plan).collect(), old.into_iter().filter_map(|(_, repeat)| repeat).collect())
 }

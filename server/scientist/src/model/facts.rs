@@ -25,7 +25,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// A version in the table.
 #[derive(Serialize)]
 pub(super) struct Row {
-    id: u32,
+    pub(super) id: u32,
     parent: String,
     reference: String,
     generation: u32,
@@ -40,7 +40,7 @@ pub(super) struct Row {
 pub(super) fn shapes(population: &Population) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let all = population.members.iter().rev().flat_map(|member| member.times.iter().map(|(shape, _)| shape));
-    all.filter(|shape| seen.insert((*shape).clone())).cloned().collect()
+    all.filter(|shape| seen.insert(*shape)).cloned().collect()
 }
 
 /// The table; of a large population the original, the fastest and the newest.

@@ -1,6 +1,6 @@
 //! Whether a plan repeats an earlier one.
 
-use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::stages::Hypothesis;
 
@@ -9,39 +9,57 @@ const TITLES: f64 = 0.75;
 /// Share of common words from which two rubrics do.
 const RUBRICS: f64 = 0.7;
 
-/// The first of the earlier plans that a plan is too like: about the same kernel, in much the same words. Numbers are words:
-/// another tile size is another plan.
-pub(super) fn repeats<'p>(
-    plan: &Hypothesis,
-    earlier: impl IntoIterator<Item = &'p Hypothesis>,
-) -> Option<&'p Hypothesis> {
-    earlier.into_iter().find(|other| {
-        other.kernel == plan.kernel
-            && (likeness(&plan.title, &other.title) >= TITLES || likeness(&plan.rubric, &other.rubric) >= RUBRICS)
-    })
+/// What a plan says, ready to be compared with many others.
+pub(super) struct Said<'p> {
+    plan: &'p Hypothesis,
+    title: Vec<u64>,
+    rubric: Vec<u64>,
 }
 
-/// Common words over all words, 0 to 1.
-fn likeness(one: &str, other: &str) -> f64 {
-    let (one, other) = (words(one), words(other));
-    let all = one.union(&other).count();
-    // Two or three words in common are no sign of anything.
-    if all < 4 {
-        f64::from(u8::from(one == other && all > 0))
-    } else {
-        one.intersection(&other).count() as f64 / all as f64
+impl<'p> Said<'p> {
+    pub(super) fn by(plan: &'p Hypothesis) -> Self {
+        Self { plan, title: words(&plan.title), rubric: words(&plan.rubric) }
     }
 }
 
-fn words(text: &str) -> BTreeSet<String> {
+/// The first of the earlier plans that a plan is too like: about the same kernel, in much the same words. Numbers are words:
+/// another tile size is another plan.
+pub(super) fn repeats<'p>(plan: &Said<'_>, earlier: impl IntoIterator<Item = &'p Said<'p>>) -> Option<&'p Hypothesis> {
+    let is_alike = |other: &&Said<'_>| {
+        other.plan.kernel == plan.plan.kernel
+            && (likeness(&plan.title, &other.title) >= TITLES || likeness(&plan.rubric, &other.rubric) >= RUBRICS)
+    };
+    earlier.into_iter().find(is_alike).map(|other| other.plan)
+}
+
+/// Common words over all words, 0 to 1.
+fn likeness(one: &[u64], other: &[u64]) -> f64 {
+    let common = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
+    let all = one.len() + other.len() - common;
+    // Two or three words in common are no sign of anything.
+    if all < 4 { f64::from(u8::from(one == other && all > 0)) } else { common as f64 / all as f64 }
+}
+
+/// Hashes of a text's words, each once, in order.
+fn words(text: &str) -> Vec<u64> {
     const EMPTY: [&str; 22] = [
         "the", "and", "for", "with", "from", "into", "that", "this", "each", "use", "per", "its", "are", "one", "to",
         "of", "in", "at", "by", "on", "is", "it",
     ];
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+    let hash = |word: String| {
+        let mut hasher = DefaultHasher::new();
+        word.hash(&mut hasher);
+        hasher.finish()
+    };
+    let mut words: Vec<u64> = text
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .map(str::to_lowercase)
         .filter(|word| (word.len() > 1 || word.parse::<u64>().is_ok()) && !EMPTY.contains(&word.as_str()))
-        .collect()
+        .map(hash)
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 #[cfg(test)]
@@ -55,7 +73,7 @@ mod tests {
             let earlier =
                 plan("Tile A and B through LDS in 32x32 blocks", "Declare As[32][33] and Bs[32][33], load, sync");
             let plan = plan(title, rubric);
-            assert_eq!(repeats(&plan, [&earlier]).is_some(), expected, "{title}");
+            assert_eq!(repeats(&Said::by(&plan), [&Said::by(&earlier)]).is_some(), expected, "{title}");
         };
         check("Tile A and B through LDS in 32x32 blocks", "anything else at all", true);
         check("tile A and B through the LDS, in 32x32 blocks.", "quite different words here", true);
@@ -76,14 +94,14 @@ mod tests {
             "Tiles of 64x128 with 4x8 results a work-item",
             "BN=128, TN=8; As[16][64], Bs[16][128]; 256 work-items.",
         );
-        assert!(repeats(&wide, [&eight]).is_none());
+        assert!(repeats(&Said::by(&wide), [&Said::by(&eight)]).is_none());
     }
 
     #[test]
     fn another_kernel_is_another_plan() {
         let earlier = plan("Pad the tile by one column", "t[32][33]");
         let other = Hypothesis { kernel: "other".into(), ..earlier.clone() };
-        assert!(repeats(&earlier, [&earlier]).is_some());
-        assert!(repeats(&other, [&earlier]).is_none());
+        assert!(repeats(&Said::by(&earlier), [&Said::by(&earlier)]).is_some());
+        assert!(repeats(&Said::by(&other), [&Said::by(&earlier)]).is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! Stage 1 with a model behind it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lab::{Cancel, Verdict};
@@ -54,22 +55,26 @@ pub(super) fn question(
 ) -> Result<Request, PromptError> {
     let shapes = facts::shapes(population);
     let gains = |member: &crate::stages::Member| member.verdict == Some(Verdict::Faster);
+    let rows = facts::rows(population, &shapes);
+    // Of a large population those that stand in the table.
+    let shown: BTreeSet<u32> = rows.iter().map(|row| row.id).collect();
     let facts = Facts {
         device: &inquiry.device,
         by_forecast: inquiry.by_forecast,
-        population: facts::rows(population, &shapes),
+        population: rows,
         shapes,
         stalled: population.members.iter().skip(1).rev().take_while(|member| !gains(member)).count(),
-        eligible: eligible(population),
+        eligible: eligible(population, |id| shown.contains(&id)),
         kernel,
     };
     let system = inquiry.prompts.render("system.md", &facts)?;
-    Ok(Request::new("selector", system, inquiry.prompts.render("selector.md", &facts)?))
+    let request = Request::new("selector", system, inquiry.prompts.render("selector.md", &facts)?);
+    Ok(Request { schema: Some(llm::structured::schema_of::<Choice>()), ..request })
 }
 
-fn eligible(population: &Population) -> String {
-    let ids = population.members.iter().filter(|member| runs(member)).map(|member| member.id.to_string());
-    ids.collect::<Vec<_>>().join(", ")
+fn eligible(population: &Population, is_shown: impl Fn(u32) -> bool) -> String {
+    let members = population.members.iter().filter(|member| runs(member) && is_shown(member.id));
+    members.map(|member| member.id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 impl Selector for ModelSelector {
@@ -88,7 +93,10 @@ impl Selector for ModelSelector {
         let usable = |choice: Choice| {
             for id in [choice.base, choice.reference] {
                 if !population.members.get(id as usize).is_some_and(runs) {
-                    return Err(format!("{id} is no version with a time; those are {}", eligible(population)));
+                    return Err(format!(
+                        "{id} is no version with a time; those are {}",
+                        eligible(population, |_| true)
+                    ));
                 }
             }
             Ok(Selection { base: choice.base, reference: choice.reference, reason: facts::one_line(&choice.reason) })

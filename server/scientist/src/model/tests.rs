@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use lab::forecast::{KernelForecast, LineForecast, Occupancy, Roofline};
+use lab::sanitize::{Fault, Place};
 use lab::{Cancel, Diagnostic, Failure, SpeedRatio, Verdict};
 use llm::{Answer, Caller, LlmError, Model, ModelName, Options, Provider, Request, Retry, Stop, Usage};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::stages::{
-    Designer, Draft, GainRange, Hypothesis, Member, PastPlan, Population, RepairBrief, Selector, WriteBrief, Writer,
+    DesignBrief, Designer, Draft, GainRange, Hypothesis, Member, PastPlan, Population, RepairBrief, Selector,
+    WriteBrief, Writer,
 };
 
 /// A plan about the kernel `k`.
@@ -25,6 +27,7 @@ pub(super) fn plan(title: &str, rubric: &str) -> Hypothesis {
         line: 1,
         gain: GainRange { min_percent: 5.0, max_percent: 20.0 },
         innovation: 10,
+        author: None,
         present: Vec::new(),
         left_out: Vec::new(),
     }
@@ -243,8 +246,11 @@ fn the_designer_sees_code_account_and_notes_and_its_plans_are_read() {
 
 #[test]
 fn a_plan_that_repeats_is_refused_and_replaced() {
-    let past =
-        [PastPlan { base: 0, plan: plan("Tile through LDS in 32x32 blocks", "declare"), outcome: "slower".into() }];
+    let past = [PastPlan {
+        base: 0,
+        plan: plan("Tile through LDS in 32x32 blocks", "declare").into(),
+        outcome: "slower".into(),
+    }];
     let script = Script::of(&[
         &design(&[planned("Tile through LDS in 32x32 blocks", "a"), planned("Wide loads of four floats", "float4")]),
         &design(&[planned("Swap the axes of the launch", "x and y")]),
@@ -329,6 +335,22 @@ fn long_files_are_changed_by_edits() {
     assert!(script.questions()[1].contains("edit 1 searches for are not in the file"), "{}", script.questions()[1]);
 }
 
+fn fault(line: u32, message: &str) -> Fault {
+    let file = "/home/somebody/secret-project/a.hip".into();
+    let place =
+        Place { file, line, column: 5, did: "written here".into(), block: Some([1, 0, 0]), work_item: Some([0, 0, 0]) };
+    Fault {
+        kind: "race".into(),
+        message: message.into(),
+        kernel: Some("k".into()),
+        at: Some(place),
+        other: None,
+        block: Some([1, 0, 0]),
+        work_items: Vec::new(),
+        times: 9,
+    }
+}
+
 #[test]
 fn a_repair_is_told_the_place_of_the_error() {
     let script = Script::of(&[&format!("A semicolon was missing.\n```cpp\n{TEXT}```\n")]);
@@ -345,12 +367,18 @@ fn a_repair_is_told_the_place_of_the_error() {
     };
     let write = WriteBrief { base: &population.members[0], reference: &population.members[0], plan: &plan };
     let draft = "__global__ void k(float* a) {\n    a[0] = 1\n}\n";
-    let brief = RepairBrief { write, draft, failure: &failure, turn: 1 };
+    let faults = [fault(3, "two work-items write here")];
+    let brief = RepairBrief { write, draft, failure: &failure, faults: &faults, turn: 1 };
     let (.., writer) = script.scientist(inquiry()).stages();
     let mended = writer.repair(&brief, &Cancel::new()).unwrap().unwrap();
     assert_eq!(mended.report, "A semicolon was missing.");
     let question = &script.questions()[0];
     assert!(question.contains("line 2: expected ';'\n    a[0] = 1\n"), "{question}");
+    let found = "line 3: two work-items write here (in block 1,0,0)\n    }\n";
+    assert!(
+        question.contains("Sanitizers, on the smallest size that you are shown, say:") && question.contains(found),
+        "{question}"
+    );
     assert!(!question.contains("secret-project"), "{question}");
     let refused = Failure::Refused { detail: "it opened a socket".into() };
     let brief = RepairBrief { failure: &refused, ..brief };
@@ -381,11 +409,11 @@ fn templates_may_be_the_users_and_their_mistakes_are_told() {
     assert!(load().unwrap_err().to_string().contains("there is no template in it"));
     let selector = |text: &str| std::fs::write(folder.path().join("selector.md"), text).unwrap();
     selector("Choose from {{ eligible }}.");
-    let with = |prompts: Prompts| Script::of(&[]).scientist(Inquiry { prompts, ..inquiry() });
-    let question = with(load().unwrap()).selector_question(&population(), None).unwrap();
+    let with = |prompts: Prompts| selector::question(&Inquiry { prompts, ..inquiry() }, &population(), None);
+    let question = with(load().unwrap()).unwrap();
     assert_eq!(question.messages[0].text, "Choose from 0, 1.\n");
     selector("Choose from {{ held_out_shapes }}.");
-    let error = with(load().unwrap()).selector_question(&population(), None).unwrap_err();
+    let error = with(load().unwrap()).unwrap_err();
     assert!(error.to_string().contains("selector.md: line 1"), "{error}");
     selector("{% for x %}");
     let error = load().unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hip_syntax::Syntax;
+use lab::sanitize::Fault;
 use lab::{Cancel, Failure};
 use llm::{Message, Model, Request};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::prompts::PromptError;
 use super::{Inquiry, asked};
 use crate::stages::{Draft, Hypothesis, RepairBrief, StageError, WriteBrief, Writer};
 
-/// Compiler messages shown for a repair at most.
+/// Messages of the compiler, and of sanitizers, shown for a repair at most.
 const MESSAGES: usize = 8;
 /// Tokens of an answer that holds a file, at first.
 const FILE_TOKENS: u32 = 32_768;
@@ -80,6 +80,7 @@ struct Repairing<'a> {
     device: &'a str,
     failure: String,
     places: Vec<Place>,
+    faults: Vec<Place>,
     draft: &'a str,
     plan: &'a Hypothesis,
     keep: String,
@@ -102,9 +103,26 @@ fn places(failure: &Failure, draft: &str) -> Vec<Place> {
         .map(|diagnostic| Place {
             line: diagnostic.line,
             message: facts::one_line(&diagnostic.message),
-            text: draft.lines().nth(diagnostic.line as usize - 1).unwrap_or_default().trim().to_owned(),
+            text: line_of(draft, diagnostic.line),
         })
         .collect()
+}
+
+fn line_of(draft: &str, line: u32) -> String {
+    draft.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().trim().to_owned()
+}
+
+/// What a sanitizer found, with the other place that has to do with it.
+fn of_fault(fault: &Fault, draft: &str) -> Option<Place> {
+    let at = fault.at.as_ref()?;
+    let mut message = facts::one_line(&fault.message);
+    if let Some([x, y, z]) = fault.block {
+        message.push_str(&format!(" (in block {x},{y},{z})"));
+    }
+    if let Some(other) = &fault.other {
+        message.push_str(&format!("; {} in line {}: {}", other.did, other.line, line_of(draft, other.line)));
+    }
+    Some(Place { line: at.line, message, text: line_of(draft, at.line) })
 }
 
 /// A failure without the paths of this machine.
@@ -127,7 +145,8 @@ impl ModelWriter {
             if let Some(entry) = &self.inquiry.task.entry {
                 code_answer::keeps(entry, base, &written.text)?;
             }
-            if Syntax::parse(written.text.as_str()).kernels().is_empty() {
+            // Cheap; what is left to find out the build does.
+            if !written.text.contains("__global__") {
                 return Err("there is no kernel in the file".into());
             }
             Ok(written)
@@ -174,6 +193,7 @@ impl Writer for ModelWriter {
             device: &self.inquiry.device,
             failure: in_words(brief.failure),
             places: places(brief.failure, brief.draft),
+            faults: brief.faults.iter().filter_map(|fault| of_fault(fault, brief.draft)).take(MESSAGES).collect(),
             draft: brief.draft,
             plan: brief.write.plan,
             keep: keep(&self.inquiry),

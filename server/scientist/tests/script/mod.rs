@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lab::forecast::Basis;
+use lab::sanitize::Fault;
 use lab::workbench::{Sampling, ShapeChoice};
 use lab::{
     Cancel, Comparison, Failure, Figure, KernelTiming, LabError, ShapeComparison, SpeedRatio, TimeReport, Verdict,
@@ -328,6 +329,13 @@ impl Evaluator for World {
         })
     }
 
+    fn faults(&self, text: &str, _: &Failure, _: &Cancel) -> Vec<Fault> {
+        assert!(!self.disturb || self.timing.load(Ordering::SeqCst) == 0, "sanitized while something was timed");
+        let message = format!("a race in {}", text.lines().last().unwrap_or_default());
+        let (kernel, at, other, block) = (None, None, None, None);
+        vec![Fault { kind: "race".into(), message, kernel, at, other, block, work_items: Vec::new(), times: 1 }]
+    }
+
     fn time(&self, build: &String, sampling: &Sampling, _: &Cancel) -> Result<TimeReport, LabError> {
         self.tick("time")?;
         self.call(format!("time {build}"));
@@ -387,6 +395,7 @@ impl Designer for Offers<'_> {
             line: 1,
             gain: GainRange { min_percent: offer.gain.0, max_percent: offer.gain.1 },
             innovation: offer.innovation,
+            author: None,
             present: Vec::new(),
             left_out: Vec::new(),
         });
@@ -415,6 +424,7 @@ impl Writer for Appends<'_> {
 
     fn repair(&self, brief: &RepairBrief<'_>, _: &Cancel) -> Result<Option<Draft>, StageError> {
         self.0.stage(&format!("repair {}", brief.write.plan.key))?;
+        locked(&self.0.briefs).push(format!("{brief:?}"));
         let text = format!("{}\n+mended {}", brief.write.base.text, brief.write.plan.key);
         Ok(Some(Draft { text, report: "mended".into(), settings: Vec::new() }))
     }

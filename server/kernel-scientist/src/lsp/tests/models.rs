@@ -128,3 +128,114 @@ async fn a_stage_is_answered_by_a_model_of_the_editor() {
     assert!(matches!(error, LlmError::KeyRefused { .. }), "{error}");
     editor.stop().await;
 }
+
+const VECTOR_ADD: &str = include_str!("../../../../../tests/benchmarks/vector_add.hip");
+const BENCHMARK: &str = include_str!("../../../../../tests/benchmarks/vector_add.bench.toml");
+
+/// An editor with the vector addition of the samples open.
+async fn with_vector_add(options: Value) -> (Editor, String) {
+    let mut editor = Editor::start_with(capabilities(), options).await;
+    std::fs::write(editor.path("vector_add.bench.toml"), BENCHMARK).unwrap();
+    let uri = editor.open("vector_add.hip", VECTOR_ADD).await;
+    (editor, uri)
+}
+
+/// Waits for the end of a job and takes in what else was said of it.
+async fn ended(editor: &mut Editor) {
+    while editor.expect("$/progress", Value::Null).await["value"]["kind"] != "end" {}
+    editor.settle().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_models_suggestions_become_code_actions_and_it_writes_what_is_tested() {
+    let options = json!({ "editorModels": true, "forecasts": false, "device": "cpu", "provider": "editor" });
+    let (mut editor, uri) = with_vector_add(options).await;
+    let target = json!({ "uri": uri, "kernel": "vector_add" });
+    editor.execute("suggest", target.clone()).await;
+    let plan = json!({
+        "family": "vector-loads", "kernel": "vector_add", "line": 7, "title": "Add four elements at once", "reason": "r",
+        "rubric": "Load float4.", "min_percent": 5, "max_percent": 40, "innovation": 20,
+    });
+    let design = json!({ "avenues": ["wide loads"], "plans": [plan] });
+    let asked =
+        editor.expect("kernelScientist/model", json!({ "model": "gpt-4o", "text": "", "toolInput": design })).await;
+    let question = asked["messages"][0]["text"].as_str().unwrap();
+    assert!(question.contains("c[i] = a[i] + b[i];") && question.contains("Times: "), "{question}");
+    let said = editor.message(None).await;
+    assert!(said.contains("(by editor), best first. All are in the code actions"), "{said}");
+    ended(&mut editor).await;
+
+    let at = json!({ "line": 5, "character": 8 });
+    let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [] } });
+    let actions = editor.ask(&uri, "codeAction", params).await;
+    let actions = actions.as_array().unwrap();
+    let of_model =
+        |action: &&Value| action["title"].as_str().unwrap().contains(": Add four elements at once (expected +5%");
+    let found: Vec<&Value> = actions.iter().filter(of_model).collect();
+    // It is tested first: an edit does not wait for a model to write it.
+    assert!(found.len() == 1 && found[0]["title"].as_str().unwrap().starts_with("Test this"), "{actions:?}");
+    let command = &found[0]["command"];
+    let execute = json!({ "command": command["command"], "arguments": command["arguments"] });
+    editor.request("workspace/executeCommand", execute).await;
+    // The first answer is no file, the second is wrong and the third mends it.
+    let file = |text: &str| json!({ "model": "gpt-4o", "text": format!("Did it.\n```cpp\n{text}```\n") });
+    editor.expect("kernelScientist/model", json!({ "model": "gpt-4o", "text": "I would rather not." })).await;
+    let wrong = VECTOR_ADD.replace("a[i] + b[i]", "a[i] + b[i] + 1.0f");
+    let again = editor.expect("kernelScientist/model", file(&wrong)).await;
+    assert!(again["messages"].to_string().contains("This answer cannot be used"), "{again}");
+    let mended = VECTOR_ADD.replace("a[i] + b[i]", "b[i] + a[i]");
+    let repair = editor.expect("kernelScientist/model", file(&mended)).await;
+    assert!(repair["messages"].to_string().contains("wrong result"), "{repair}");
+    let said = editor.message(None).await;
+    assert!(said.starts_with("Add four elements at once: ") && !said.contains("wrong"), "{said}");
+    ended(&mut editor).await;
+    let population = editor.request("kernelScientist/population", json!({ "uri": uri })).await;
+    assert_eq!(population["provider"], "editor", "{population}");
+    editor.settle().await;
+    editor.stop().await;
+}
+
+/// Refuses each request with status 401 and tells the value of its `authorization`.
+fn refusing() -> (u16, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead, BufReader, Write};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, seen) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            for line in lines.take_while(|line| !line.is_empty()) {
+                if let Some((name, value)) = line.split_once(": ")
+                    && name.eq_ignore_ascii_case("authorization")
+                {
+                    let _ = sender.send(value.to_owned());
+                }
+            }
+            let body = r#"{"error":{"message":"no such key"}}"#;
+            let head = "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\ncontent-length: ";
+            let _ = write!(stream, "{head}{}\r\n\r\n{body}", body.len());
+        }
+    });
+    (port, seen)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_editor_hands_a_key_over_when_it_is_needed() {
+    const KEY: &str = "sk-kept-by-the-editor-123456";
+    let (port, seen) = refusing();
+    let options = json!({ "keys": true, "forecasts": false, "device": "cpu" });
+    let (mut editor, uri) = with_vector_add(options).await;
+    let settings =
+        format!("[scientist]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\n");
+    std::fs::write(editor.path("kernel-scientist.toml"), settings).unwrap();
+    editor.execute("suggest", json!({ "uri": uri, "kernel": "vector_add" })).await;
+    let asked = editor.expect("kernelScientist/key", json!({ "key": KEY })).await;
+    assert_eq!(asked, json!({ "provider": "openai" }));
+    let said = editor.message(None).await;
+    assert!(said.contains("check the key") && !said.contains(KEY), "{said}");
+    assert_eq!(seen.recv().unwrap(), format!("Bearer {KEY}"));
+    ended(&mut editor).await;
+    editor.stop().await;
+}
