@@ -1,6 +1,6 @@
 # Each target works alone on a bare Debian 12 (as root or with sudo): setup.sh installs what is missing.
 CARGO ?= cargo
-.PHONY: demo test bench bench-comparisons bench-device build setup
+.PHONY: demo editor test bench bench-comparisons bench-device build setup
 
 # What `make demo` shows: one kernel made faster by forecast, with the diff that did it and the lines that it cured.
 DEMO ?= demo/transpose.hip
@@ -13,6 +13,11 @@ build: setup
 
 demo: build
 	@./tests/demo.sh target/release/kernel-scientist $(DEMO)
+
+# Visual Studio Code in the browser, with the extension on copies of the demo's kernels; it listens on this machine alone.
+editor: build
+	@./setup.sh editor
+	@./tests/vscode/show.sh target/release/kernel-scientist
 
 test:
 	@./setup.sh test

@@ -1,16 +1,20 @@
 // A person at the editor: what is seen and done in its window, by way of Chromium.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createRequire } from "node:module";
-import { EDITORS, ROOT, startHost } from "./host.mjs";
+import { below, EDITORS, ROOT, startHost } from "./host.mjs";
 
 const { chromium } = createRequire(path.join(ROOT, "target/vscode/host/package.json"))("playwright-core");
 
 const SHOTS = path.join(ROOT, "target/vscode/screenshots");
 const PACKAGE = path.join(ROOT, "target/vscode/kernel-scientist.vsix");
 /** Longest wait for anything that is shown: generous, since machines under test are busy. */
-const PATIENCE = 90_000;
+const PATIENCE = Number(process.env.PATIENCE_MS ?? 90_000);
+/** Errors that the editor logs whichever extension runs: of a part that is not built here, and of a window that is reloaded meanwhile. */
+const OF_THE_EDITOR = /native-watchdog|Unable to refresh tree view .*: Canceled$/m;
 const CHROMIUM = [
   "--no-sandbox",
   "--disable-gpu",
@@ -33,6 +37,16 @@ export function workspace(texts = {}) {
   return folder;
 }
 
+/** The package of an extension of these tests, made from its folder. */
+export function packed(name) {
+  const file = path.join(ROOT, `target/vscode/${name}.vsix`);
+  const vsce = path.join(ROOT, "vscode-extension/node_modules/@vscode/vsce/vsce");
+  const args = [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", file];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: path.join(import.meta.dirname, name), encoding: "utf8" });
+  if (status !== 0) throw new Error(`${name} could not be packed: ${stderr}`);
+  return file;
+}
+
 /** Opens an editor on a folder with some of its files. Options are those of `startHost`. */
 export async function open({ folder, files, editor = EDITORS.recent, settings = {}, packages = [], ...rest }) {
   const host = await startHost({ editor, folder, settings, packages: [PACKAGE, ...packages], ...rest });
@@ -49,6 +63,24 @@ export async function open({ folder, files, editor = EDITORS.recent, settings = 
   await page.goto(host.url(files.map((file) => path.join(folder, file))));
   await page.locator(".editor-instance .view-line").first().waitFor();
   return window;
+}
+
+/** Closes a window, and fails where something was said to have gone wrong or stayed behind. */
+export async function goesWell(window) {
+  const { errors, left, outside } = await window.close();
+  assert.deepEqual({ errors, left, outside }, { errors: [], left: [], outside: [] });
+}
+
+/** Opens an editor for the steps of one test, and closes it however they end. */
+export async function within(how, name, steps) {
+  const window = await open(how);
+  try {
+    await window.test(name, () => steps(window));
+  } catch (error) {
+    await window.close();
+    throw error;
+  }
+  await goesWell(window);
 }
 
 /** The editor's window. */
@@ -70,6 +102,21 @@ export class Window {
   /** A lens by its text. */
   lens(text) {
     return this.editor.locator(".codelens-decoration a", { hasText: text }).first();
+  }
+
+  /** Clicks a lens until what it begins is shown: lenses are drawn anew now and then, and a click in between is lost. */
+  async begin(title, message) {
+    const lens = this.editor.locator(".codelens-decoration a", { hasText: new RegExp(`^${title}$`) }).first();
+    const isShown = () => this.message(message).waitFor({ timeout: 3_000 }).then(() => true, () => false);
+    await this.until(async () => {
+      await lens.click({ timeout: 1_000 }).catch(() => undefined);
+      return isShown();
+    }, `${title} begins: ${message}`);
+  }
+
+  /** Waits until a message is gone. */
+  async over(message) {
+    await this.message(message).waitFor({ state: "detached" });
   }
 
   /** A line that shows a text, hints included. */
@@ -119,11 +166,80 @@ export class Window {
     await this.page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
   }
 
-  /** The text in the editor, read from the file after it was saved. */
+  /** Writes a picture in the present theme and one in its opposite. */
+  async pictures(name) {
+    await this.picture(`${name} (dark)`);
+    await this.inLight(() => this.picture(`${name} (light)`));
+  }
+
+  /** Does something in a light theme. */
+  async inLight(steps) {
+    await this.toggleTheme("vs");
+    await steps();
+    await this.toggleTheme("vs-dark");
+  }
+
+  async toggleTheme(mark) {
+    await this.command("Preferences: Toggle between Light/Dark Themes");
+    await this.page.locator(`.monaco-workbench.${mark}`).waitFor();
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+    // Colours of what was there before follow within a frame or two.
+    await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  }
+
+  /** Waits until something has faded in. */
+  async isDrawn(what) {
+    await this.until(() => what.evaluate((element) => getComputedStyle(element).opacity === "1"), "it has faded in");
+  }
+
+  /** Has keys go to the text. */
+  async focusText() {
+    await this.page.keyboard.press("Control+1");
+    await this.page.locator(".editor-instance .monaco-editor.focused").first().waitFor();
+  }
+
+  /** The text of a file, read after it was saved. */
   async saved(file) {
+    await this.focusText();
     await this.page.keyboard.press("Control+s");
     await this.page.locator(".tab.dirty").waitFor({ state: "detached" });
     return fs.readFileSync(path.join(this.host.folder, file), "utf8");
+  }
+
+  /** Opens a file by its name. */
+  async openFile(name) {
+    await this.page.keyboard.press("Control+p");
+    await this.page.locator(".quick-input-widget input").first().fill(name);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().click();
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    await this.editor.locator(".view-line").first().waitFor();
+  }
+
+  /** Takes the pointer and what it opened out of the picture. */
+  async clean() {
+    await this.page.mouse.move(700, 700);
+    await this.page.locator(".context-view.visible").waitFor({ state: "hidden" });
+  }
+
+  /** Takes an entry of the menu of code actions. */
+  async chooseAction(row) {
+    // A click is caught by an overlay in older editors.
+    for (let tries = 0; !(await row.evaluate((element) => element.classList.contains("focused"))); tries++) {
+      if (tries > 20) throw new Error("the entry cannot be reached by keys");
+      await this.page.keyboard.press("ArrowDown");
+    }
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Closes all messages. */
+  async clearMessages() {
+    await this.command("Notifications: Clear All Notifications");
+    await this.page.locator(".notification-toast").first().waitFor({ state: "detached" });
+  }
+
+  /** The language servers of this window. */
+  servers() {
+    return below(this.host.pid).filter(({ line }) => /kernel-scientist lsp/.test(line));
   }
 
   /** A test that keeps a picture of the window where it fails. */
@@ -132,17 +248,18 @@ export class Window {
       await steps();
     } catch (error) {
       await this.picture(`failed ${name}`);
+      console.log(this.host.logs("Kernel Scientist").split("\n").slice(-20).join("\n# "));
       throw error;
     }
   }
 
   /** Closes the window and ends the editor. Says what stayed behind, and what went wrong in the extension's host. */
   async close() {
-    const errors = this.said.filter((line) => /^error /.test(line) && /kernel-scientist|Kernel Scientist|extension host/i.test(line));
-    const logged = this.host.logs("remoteexthost").split("\n").filter((line) => /\[error\]/i.test(line));
+    const entries = this.host.logs("remoteexthost").split(/\n(?=\d{4}-\d\d-\d\d )/);
+    const errors = entries.filter((entry) => /\[error\]/.test(entry) && !OF_THE_EDITOR.test(entry));
     await this.browser.close();
     const left = await this.host.stop();
     fs.rmSync(this.host.folder, { recursive: true, force: true });
-    return { errors: [...errors, ...logged], left: left.map((one) => one.line), outside: this.outside };
+    return { errors, left: left.map((one) => one.line), outside: this.outside };
   }
 }

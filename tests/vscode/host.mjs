@@ -13,13 +13,15 @@ const NODE = process.execPath;
 /** The editors that are tested, by the names of their packages. */
 export const EDITORS = { recent: "code-server", oldest: "code-server-oldest" };
 
+/** The theme that each begins with: a dark one, by its own name. */
+const DARK = { "code-server": "Dark 2026", "code-server-oldest": "Default Dark Modern" };
+
 const QUIET = {
   "workbench.startupEditor": "none",
   "workbench.enableExperiments": false,
   "workbench.tips.enabled": false,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.reduceMotion": "on",
-  "workbench.colorTheme": "Default Dark Modern",
   "chat.disableAIFeatures": true,
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
@@ -42,16 +44,17 @@ const QUIET = {
  * @param {boolean} [how.trusts] whether every folder is trusted without a question
  * @param {string[]} [how.packages] packages to install
  * @param {object} [how.environment] further environment variables
+ * @param {number} [how.port] where it listens; else some free port
  */
-export async function startHost({ editor, folder, settings = {}, trusts = true, packages, environment = {} }) {
+export async function startHost({ editor, folder, settings = {}, trusts = true, packages, environment = {}, port = undefined }) {
   const main = path.join(TARGET, "host/node_modules", editor, "lib/vscode/out/server-main.js");
   const home = fs.mkdtempSync(path.join(os.tmpdir(), "kernel-scientist-vscode-"));
   const profile = path.join(home, "profile");
-  const all = { ...QUIET, "security.workspace.trust.enabled": !trusts, "security.workspace.trust.startupPrompt": "never", ...settings };
-  for (const scope of ["User", "Machine"]) {
-    // In a window on a server, settings of the scope `machine` count only in the second.
+  const all = { ...QUIET, "security.workspace.trust.enabled": !trusts, "security.workspace.trust.startupPrompt": "never", "workbench.colorTheme": DARK[editor] };
+  // In a window on a server, settings of the scope `machine` count only in the second file.
+  for (const [scope, own] of [["User", { ...all, ...settings }], ["Machine", settings]]) {
     fs.mkdirSync(path.join(profile, scope), { recursive: true });
-    fs.writeFileSync(path.join(profile, scope, "settings.json"), JSON.stringify(scope === "User" ? all : settings, null, 2));
+    fs.writeFileSync(path.join(profile, scope, "settings.json"), JSON.stringify(own, null, 2));
   }
   const env = {
     ...process.env,
@@ -68,7 +71,7 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
     const { stdout, stderr } = spawnSync(NODE, [main, ...common, "--install-extension", file], { env, encoding: "utf8", timeout: 120_000 });
     if (!/successfully installed/.test(stdout)) throw new Error(`${file} could not be installed: ${stdout}\n${stderr}`.slice(0, 4000));
   }
-  const port = await freePort();
+  port ??= await freePort();
   const log = path.join(home, "server.log");
   const output = fs.openSync(log, "w");
   const args = [main, ...common, "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", "--telemetry-level", "off"];
@@ -89,7 +92,7 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
     },
     /** The logs of a kind: `remoteexthost`, `Kernel Scientist`. */
     logs(name) {
-      const folder = path.join(home, "data/logs");
+      const folder = path.join(profile, "logs");
       const files = fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true }) : [];
       return files.filter((file) => path.basename(file).includes(name)).map((file) => fs.readFileSync(path.join(folder, file), "utf8")).join("\n");
     },

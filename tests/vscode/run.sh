@@ -14,6 +14,8 @@ for step in check lint unit; do "$node" "$npm" run --silent "$step"; done
 "$node" "$npm" run --silent package -- --server "$server" --out ../target/vscode/kernel-scientist.vsix
 cd ..
 rm -rf target/vscode/screenshots
+# What is built at the first use takes a minute, which is not what is tested.
+"$server" time tests/vscode/sample/transpose.hip --notebook "$(mktemp -d)/notebook.db" >target/vscode/first-use.log
 [ $# -gt 0 ] || set -- tests/vscode/*.test.mjs
 # One after the other: each has an editor of its own, and two would time each other.
 KERNEL_SCIENTIST=$server "$node" --test --test-concurrency=1 "$@"

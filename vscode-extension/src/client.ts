@@ -197,7 +197,7 @@ export class Client implements vscode.Disposable {
     this.log.error(`The server cannot be started: ${why}`);
     const actions = ["Open Setting", "Try Again", "Show Log"] as const;
     void vscode.window.showErrorMessage(`The Kernel Scientist server cannot be started: ${why}.`, ...actions).then((taken) => {
-      if (taken === "Open Setting") void vscode.commands.executeCommand("workbench.action.openSettings", "kernelScientist.server.path");
+      if (taken === "Open Setting") void openSetting();
       if (taken === "Try Again") void this.restart();
       if (taken === "Show Log") this.log.show();
     });
@@ -228,6 +228,13 @@ export function tellOfChanges(client: Client): vscode.Disposable {
       tell({ trusted: true });
     }),
   );
+}
+
+/** Shows the setting that names the program. In a window on another machine it is that machine's. */
+async function openSetting(): Promise<void> {
+  const name = "kernelScientist.server.path";
+  if (vscode.env.remoteName === undefined) await vscode.commands.executeCommand("workbench.action.openSettings", name);
+  else await vscode.commands.executeCommand("workbench.action.openRemoteSettings", { query: name });
 }
 
 type RequestHandler = (params: never, token: vscode.CancellationToken) => unknown;

@@ -53,7 +53,7 @@ export class LanguageServer {
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
-          if (!server.isStopping && server.isUp) how.onEnd(server.inWords());
+          if (!server.isStopping && server.isUp) void server.hasFallen().then(how.onEnd);
           return { action: CloseAction.DoNotRestart, handled: true };
         },
       },
@@ -72,6 +72,7 @@ export class LanguageServer {
   }
 
   private isUp = false;
+  private isGone = false;
 
   /** The number of its process. */
   get pid(): number | undefined {
@@ -82,12 +83,19 @@ export class LanguageServer {
   async stop(): Promise<void> {
     this.isStopping = true;
     const child = this.process;
-    if (this.protocol.isRunning()) {
+    if (!this.isGone && this.protocol.isRunning()) {
       // What fails here is a server that does not answer, and that is ended below.
       await this.protocol.stop(FAREWELL_MS).catch(() => undefined);
     }
     if (child !== undefined && !hasEnded(child)) await ended(child, FAREWELL_MS);
     await this.protocol.dispose().catch(() => undefined);
+  }
+
+  /** Its connection was closed: waits for the end of its process, and says how it ended. */
+  private async hasFallen(): Promise<string> {
+    this.isGone = true;
+    if (this.process !== undefined && !hasEnded(this.process)) await ended(this.process, FAREWELL_MS);
+    return this.inWords();
   }
 
   private inWords(): string {

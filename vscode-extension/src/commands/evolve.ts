@@ -8,6 +8,9 @@ import { Commands, Methods, type Plan } from "../protocol";
 import { createBenchmark } from "./benchmark";
 import type { Target } from "./target";
 
+/** How long a plan may take before it is shown that there is one being made. */
+const PATIENCE_MS = 700;
+
 /** Begins an evolution, unless the user goes back on it. */
 export async function evolve(client: Client, keys: Keys, target: Target): Promise<void> {
   if (!(await isTrusted())) return;
@@ -35,14 +38,25 @@ export async function isTrusted(): Promise<boolean> {
 
 /** The plan; where a key is missing it is asked for once. */
 async function planWithKey(client: Client, keys: Keys, target: Target): Promise<Plan | undefined> {
-  const plan = await client.request<Plan>(Methods.plan, target);
+  const plan = await planFor(client, target);
   const provider = plan.missing_key === null ? undefined : keyedProvider(plan.missing_key);
   if (provider === undefined) return plan;
   if (!(await keys.ask(provider))) {
     void vscode.window.showInformationMessage(`Evolve did not begin: ${plan.provider} needs a key. The rule-based catalog needs none (Pick Model).`);
     return undefined;
   }
-  return client.request<Plan>(Methods.plan, target);
+  return planFor(client, target);
+}
+
+/** The plan. It takes a moment, and the first time as long as it takes to build what estimates need: then that is shown. */
+async function planFor(client: Client, target: Target): Promise<Plan> {
+  const plan = client.request<Plan>(Methods.plan, target);
+  const isLate = new Promise<true>((resolve) => setTimeout(resolve, PATIENCE_MS, true));
+  if ((await Promise.race([plan, isLate])) === true) {
+    const options = { location: vscode.ProgressLocation.Notification, title: "Evolve: working out what it takes" };
+    await vscode.window.withProgress(options, () => plan);
+  }
+  return plan;
 }
 
 /** Without a benchmark file sizes and inputs are guessed: better to see them. Whether to go on. */

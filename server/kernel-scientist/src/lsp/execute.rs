@@ -1,5 +1,6 @@
 //! Commands: what begins jobs, and what is done with their results.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -120,7 +121,7 @@ impl Session {
         let uri = job.target.uri.clone();
         let title = match &assignment.kernel {
             Some(kernel) => format!("{name} {kernel}"),
-            None => format!("{name} {}", assignment.source.path.display()),
+            None => format!("{name} {}", name_of(&assignment.source.path)),
         };
         let id = {
             let mut state = self.state();
@@ -200,4 +201,9 @@ impl Session {
             format!("no thread could be started: {error}")
         })
     }
+}
+
+/// The name of a file without its folders, as titles have it.
+pub(super) fn name_of(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
 }

@@ -85,7 +85,7 @@ fn name_at(view: &View, at: usize) -> Option<(Range<usize>, &KernelFacts)> {
 }
 
 fn history_of(out: &mut String, view: &View, kernel: &KernelFacts, history: &KernelHistory) {
-    out.push_str("| when (UTC) | device | shape | time | speed | code | hypothesis |\n|---|---|---|---|---|---|---|\n");
+    out.push_str("| when | device | shape | time | speed | code | hypothesis |\n|---|---|---|---|---|---|---|\n");
     for row in history.rows.iter().rev().take(MOST_ROWS) {
         let is_current = row.fingerprint.as_deref() == Some(kernel.fingerprint.as_str());
         let _ = writeln!(

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hip_syntax::{PositionEncoding, Text};
 
 use super::edits::{carried_over, unified};
+use super::execute::name_of;
 use super::to_proto::{EditAbilities, WorkspaceChange};
 
 /// Proposals that are kept; older ones can be found in the notebook.
@@ -78,7 +79,7 @@ impl Proposal {
             }
         };
         let edits = carried_over(&self.base, &self.text, &text.to_string())
-            .map_err(|conflict| format!("{}: {}", self.path.display(), conflict))?;
+            .map_err(|conflict| format!("{}: {conflict}", name_of(&self.path)))?;
         Ok(WorkspaceChange {
             label: self.title.clone(),
             uri: self.uri.clone(),

@@ -116,7 +116,10 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 }
             }
         }
-        Ok(format!("All {} generations are done.", self.account.budget.generations))
+        Ok(match self.account.budget.generations {
+            1 => "The one generation is done.".to_owned(),
+            generations => format!("All {generations} generations are done."),
+        })
     }
 
     /// Checks and times the file as it is: member 0.

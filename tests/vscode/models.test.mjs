@@ -1,0 +1,106 @@
+// Who thinks: a model of the editor, behind which the tests' own server stands, is chosen and asked; a key is asked for and kept.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { goesWell, open, packed, workspace } from "./editor.mjs";
+import { ROOT } from "./host.mjs";
+
+const KEY = "sk-of-the-test";
+let model;
+let window;
+let log;
+
+before(async () => {
+  model = await modelServer();
+  const folder = workspace();
+  log = path.join(folder, "asked.jsonl");
+  window = await open({
+    folder,
+    files: ["transpose.hip"],
+    packages: [packed("model-provider")],
+    settings: { "kernelScientist.generations": 1, "kernelScientist.forecasts": false, "chat.disableAIFeatures": false },
+    environment: { MODEL_SERVER: `http://127.0.0.1:${model.port}`, MODEL_KEY: KEY, MODEL_LOG: log, ANTHROPIC_API_KEY: "" },
+  });
+  await window.lens("Evolve").waitFor();
+});
+after(async () => {
+  await goesWell(window);
+  model.stop();
+});
+const see = (name, steps) => test(name, () => window.test(name, steps));
+const asked = () => (fs.existsSync(log) ? fs.readFileSync(log, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []);
+
+see("a model of the editor is chosen and answers", async () => {
+  await window.focusText();
+  await window.command("Kernel Scientist: Pick Model");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Local SmolLM" }).first().waitFor();
+  await window.picture("16 models");
+  await window.pick("Local SmolLM");
+  await window.message("The editor's model local-smollm answered in").waitFor();
+  assert.deepEqual(asked(), [{ required: false, messages: 1 }]);
+});
+
+see("an evolution asks it, by a tool where the answer must fit a schema", async () => {
+  await window.clearMessages();
+  await window.focusText();
+  await window.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first().click();
+  const question = window.page.locator(".monaco-dialog-box", { hasText: "Evolve with editor:local-smollm?" });
+  await question.waitFor();
+  assert.match(await question.innerText(), /Estimate for 1 generations?: up to \d+ calls, .* no cost/);
+  await window.picture("17 estimate");
+  await question.locator(".monaco-button", { hasText: "Evolve" }).first().click();
+  await window.message("Evolve transpose.hip").waitFor();
+  await window.over("Evolve transpose.hip");
+  // Such a model writes no kernel: the run says what it could not use.
+  await window.page.locator(".notification-toast", { hasText: /^Evolve: / }).first().waitFor();
+  const tools = asked().slice(1);
+  assert.ok(tools.length >= 2, JSON.stringify(tools));
+  assert.ok(tools.some(({ tool, required }) => tool === "answer" && required), JSON.stringify(tools));
+  await window.picture("18 evolved by a model");
+});
+
+see("a provider that needs a key has it asked for, and it is kept out of all settings", async () => {
+  await window.clearMessages();
+  await window.focusText();
+  await window.command("Kernel Scientist: Pick Model");
+  await window.pick("Anthropic");
+  const input = window.page.locator(".quick-input-widget input").first();
+  await window.page.locator(".quick-input-widget", { hasText: "Model of Anthropic" }).waitFor();
+  await input.fill("claude-of-the-test");
+  await window.page.keyboard.press("Enter");
+  await window.page.locator(".quick-input-widget", { hasText: "Key of Anthropic" }).waitFor();
+  assert.equal(await input.getAttribute("type"), "password");
+  await window.picture("19 key");
+  await input.fill(KEY);
+  await window.page.keyboard.press("Enter");
+  await window.page.locator(".statusbar-item", { hasText: "anthropic:claude-of-the-test" }).waitFor();
+  await window.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first().click();
+  const question = window.page.locator(".monaco-dialog-box", { hasText: "Evolve with anthropic:claude-of-the-test?" });
+  await question.waitFor();
+  await question.locator(".monaco-button", { hasText: "Cancel" }).first().click();
+  const written = everything(window.host.profile) + everything(window.host.folder);
+  assert.ok(!written.includes(KEY));
+  assert.ok(window.servers().every(({ pid }) => !fs.readFileSync(`/proc/${pid}/environ`, "utf8").includes("ANTHROPIC_API_KEY=sk")));
+});
+
+/** All texts under a folder, the databases of the editor left out: secrets are kept there, encrypted. */
+function everything(folder) {
+  const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && /\.(json|jsonl|toml|log|txt|hip)$/.test(entry.name));
+  return files.map((entry) => fs.readFileSync(path.join(entry.parentPath, entry.name), "utf8")).join("\n");
+}
+
+function modelServer() {
+  const python = path.join(ROOT, "target/model-server/bin/python");
+  const child = spawn(python, [path.join(ROOT, "tests/model-server/serve.py"), "8192", KEY], { stdio: ["pipe", "pipe", "inherit"] });
+  return new Promise((resolve, reject) => {
+    let said = "";
+    child.once("exit", (status) => reject(new Error(`the model server ended with status ${status}`)));
+    child.stdout.on("data", (text) => {
+      said += text;
+      const port = /LISTENING (\d+)/.exec(said)?.[1];
+      if (port !== undefined) resolve({ port, stop: () => child.stdin.end() });
+    });
+  });
+}
