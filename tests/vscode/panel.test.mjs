@@ -1,6 +1,8 @@
 // An evolution is watched in the lineage panel, its versions are looked at, the window is reloaded; side bar, status bar and walkthrough
 // show what they should. The pictures of the Marketplace's page are taken here.
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import { open, workspace } from "./editor.mjs";
 
@@ -96,4 +98,9 @@ see("the first steps are told", async () => {
   await window.page.getByText("Make a HIP kernel faster").first().waitFor();
   await panel().getByText("A kernel to try it on").waitFor();
   await window.picture("first steps");
+  await window.page.getByText("Open Sample").first().click();
+  await window.page.locator(".tab.active", { hasText: "transpose.hip" }).waitFor();
+  await window.lens("Time").waitFor();
+  const sample = path.join(window.host.folder, "kernel-scientist-sample");
+  assert.deepEqual(fs.readdirSync(sample).sort(), ["transpose.bench.toml", "transpose.hip"]);
 });

@@ -8,6 +8,7 @@ import { isKernelFile, LANGUAGES } from "./deviceCode";
 import { JobDisplay } from "./jobs";
 import { type ClientAbilities, Methods, type Proposed, type RunEvent } from "./protocol";
 import { serverSettings } from "./settings";
+import { ShownHints } from "./shownHints";
 
 /** How the server stands. */
 export type State = "off" | "starting" | "running" | "failed";
@@ -29,6 +30,8 @@ export class Client implements vscode.Disposable {
 
   /** What is under way. */
   readonly jobs = new JobDisplay((job) => this.execute("kernelScientist.stop", { job }));
+  /** What inlay hints say. */
+  readonly hints = new ShownHints();
   /** How the server stands, when that changes. */
   readonly onDidChangeState = this.states.event;
   /** What happens in evolutions. */
@@ -98,6 +101,7 @@ export class Client implements vscode.Disposable {
     this.states.dispose();
     this.runEvents.dispose();
     this.proposals.dispose();
+    this.hints.dispose();
   }
 
   /** Where the server's program is. */
@@ -144,6 +148,11 @@ export class Client implements vscode.Disposable {
               this.jobs.heard(token, params);
               // Shown by us; the client only learns that it is over.
               if (params.kind === "end") next(token, params);
+            },
+            provideInlayHints: async (document, range, token, next) => {
+              const hints = (await next(document, range, token)) ?? [];
+              this.hints.heard(document.uri.toString(), hints);
+              return hints;
             },
             workspace: { configuration: (params, _, next) => withOurs(params.items, next(params, new vscode.CancellationTokenSource().token)) },
           },

@@ -31,6 +31,10 @@ async function ask(context: vscode.ExtensionContext): Promise<void> {
 }
 
 async function setUp(context: vscode.ExtensionContext): Promise<void> {
+  if (vscode.extensions.getExtension(TOML.extension) === undefined) {
+    void vscode.window.showInformationMessage("Schemas of TOML files are for the extension Even Better TOML, which is not installed.");
+    return;
+  }
   await keepSchemas(context);
   const section = vscode.workspace.getConfiguration(TOML.section);
   const known = section.inspect<Record<string, string>>(TOML.setting)?.globalValue ?? {};

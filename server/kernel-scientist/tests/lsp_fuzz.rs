@@ -117,7 +117,12 @@ fn message(random: &mut StdRng, folder: &str) -> (&'static str, Value) {
         }
         15 => {
             let run = random.random_range(-1..3);
-            ("kernelScientist/population", json!({ "uri": uri, "run": run }))
+            match random.random_range(0..4) {
+                0 => ("kernelScientist/kernels", json!({ "uris": [uri, "file:///nowhere", ""] })),
+                1 => ("kernelScientist/status", json!({ "uri": uri })),
+                2 => ("kernelScientist/version", json!({ "run": run, "of": { "candidate": run } })),
+                _ => ("kernelScientist/population", json!({ "uri": uri, "run": run })),
+            }
         }
         16 => {
             let value = [json!(true), json!(3), json!("x"), Value::Null].choose(random).unwrap().clone();

@@ -40,6 +40,10 @@ export class KernelsView implements vscode.TreeDataProvider<Node>, vscode.Dispos
       this.view.onDidChangeVisibility(ask),
       client.jobs.onDidChange(ask),
       client.onDidChangeState(ask),
+      // A forecast that was made in the background shows in the hints of its file first.
+      client.hints.onDidChange((uri) => {
+        if (this.view.visible) void this.look(uri);
+      }),
       vscode.workspace.onDidOpenTextDocument(ask),
       vscode.workspace.onDidCloseTextDocument(ask),
       vscode.workspace.onDidSaveTextDocument(ask),
@@ -69,6 +73,18 @@ export class KernelsView implements vscode.TreeDataProvider<Node>, vscode.Dispos
   /** Nobody looks, nothing is looked for; and no server is started for a list. */
   private ask(): void {
     if (this.view.visible) this.refresher.ask();
+  }
+
+  /** Looks at one file again. */
+  private async look(uri: string): Promise<void> {
+    if (!this.files.some((file) => file.uri === uri)) return;
+    try {
+      const [now] = await this.client.request<FileKernels[]>(Methods.kernels, { uris: [uri] });
+      this.files = this.files.map((file) => (file.uri === uri && now !== undefined ? now : file));
+    } catch (error) {
+      this.view.message = inWords(error);
+    }
+    this.changes.fire(undefined);
   }
 
   private async load(): Promise<void> {
