@@ -93,7 +93,16 @@ see("a run of the side bar leads to its panel", async () => {
   await window.picture("panel");
 });
 
+see("the best version is one edit and one undo", async () => {
+  await panel().getByRole("button", { name: "Apply best" }).click();
+  await window.line("turned").waitFor();
+  await panel().getByText("Forecast speedup").waitFor();
+  await window.page.keyboard.press("Control+z");
+  await window.line("turned").waitFor({ state: "detached" });
+});
+
 see("the first steps are told", async () => {
+  await window.command("View: Close All Editors");
   await window.command("Kernel Scientist: First Steps");
   await window.page.getByText("Make a HIP kernel faster").first().waitFor();
   await panel().getByText("A kernel to try it on").waitFor();

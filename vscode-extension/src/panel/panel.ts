@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { Client } from "../client";
 import { inWords } from "../errors";
 import { Commands, Methods, type Population, type ProposalNumber, type Run, type RunEvent, type VersionOf } from "../protocol";
+import { resume } from "../resume";
 import { besidePanels, showSource } from "../sourceEditor";
 import { html } from "./html";
 import { ProgressLine } from "./progress";
@@ -192,7 +193,7 @@ class LineagePanel {
     if (action === "evolve") {
       await vscode.commands.executeCommand(Commands.evolve, { uri });
     } else if (population !== null && action === "resume") {
-      await vscode.commands.executeCommand(Commands.resume, { uri, run: population.run, ...(population.kernel === null ? {} : { kernel: population.kernel }) });
+      await resume(this.client, { uri, run: population.run, kernel: population.kernel });
     } else if (population?.winner?.number != null) {
       const proposal = await this.client.request<ProposalNumber>(Methods.propose, { uri, run: population.run, candidate: population.winner.number });
       await vscode.commands.executeCommand("kernelScientist.applyBest", proposal);

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import { Commands } from "../protocol";
+import { resume } from "../resume";
 import { showSource } from "../sourceEditor";
 import { KernelsView, type Node as KernelNode } from "./kernelsView";
 import { RunsView, type Node as RunNode } from "./runsView";
@@ -30,8 +31,7 @@ export function registerViews(client: Client): vscode.Disposable {
     command("kernelScientist.resumeNode", async (node: RunNode) => {
       if (!("run" in node)) return;
       const { file, run, kernel } = node.run;
-      const uri = vscode.Uri.file(file).toString();
-      await opened(uri, Commands.resume, { uri, run, ...(kernel === null ? {} : { kernel }) });
+      await resume(client, { uri: vscode.Uri.file(file).toString(), run, kernel });
     }),
   );
 }
