@@ -73,6 +73,14 @@ void suite("the panel's page", { skip: noBrowser }, () => {
     const other = await measured.page.locator("#root").innerText();
     assert.ok(other.includes("Measured") && !/forecast/i.test(other));
     await done(measured);
+    // Before anything is known nobody can say which it will be.
+    const begun = recorded("transpose");
+    assert.ok(begun.population !== null);
+    const rest = { ...begun.population };
+    delete rest.forecast;
+    const early = await panel({ ...begun, population: { ...rest, members: rest.members.slice(0, 1).map((member) => ({ ...member, times: [] })), experiments: [], winner: null, calibration: { ...rest.calibration, measured: 0 } } });
+    assert.doesNotMatch(await early.page.locator("main").innerText(), /measure/i);
+    await done(early);
   });
 
   void test("a click shows the diff, and what is known of the version", async () => {

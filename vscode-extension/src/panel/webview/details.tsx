@@ -3,7 +3,7 @@
 import type { Experiment, Member, Population } from "../../protocol";
 import type { Picked } from "./app";
 import { Mark } from "./mark";
-import { outcomeWord } from "./population";
+import { outcomeHeading, outcomeWord, type OutcomeWord } from "./population";
 import { Prose } from "./prose";
 import { dollars, duration, interval, range, ratio, signed, spread, time } from "./words";
 import { gain } from "./experiments";
@@ -46,7 +46,7 @@ export function Details({ population, picked, diffOfMember, diffOfExperiment, cl
   );
 }
 
-function Outcome({ experiment, word }: { experiment: Experiment; word: "forecast" | "measured" }) {
+function Outcome({ experiment, word }: { experiment: Experiment; word: OutcomeWord }) {
   const reached = gain(experiment);
   const odds = experiment.odds;
   return (
@@ -54,7 +54,7 @@ function Outcome({ experiment, word }: { experiment: Experiment; word: "forecast
       <div><dt>Verdict</dt><dd><Mark standing={experiment.standing} /> {experiment.outcome}</dd></div>
       {experiment.predicted !== null && <div><dt>Predicted</dt><dd>{range(experiment.predicted)}</dd></div>}
       {experiment.speed !== null && reached !== undefined && (
-        <div><dt>{word === "forecast" ? "Forecast" : "Measured"}</dt><dd>{signed(reached)}, {ratio(experiment.speed)} <span class="soft">({interval(experiment.speed)})</span></dd></div>
+        <div><dt>{outcomeHeading(word)}</dt><dd>{signed(reached)}, {ratio(experiment.speed)} <span class="soft">({interval(experiment.speed)})</span></dd></div>
       )}
       {odds != null && <div><dt>Ordered right</dt><dd>{Math.floor(odds.share * 100)}% of pairs this far apart</dd></div>}
       {experiment.innovation !== null && experiment.predicted !== null && <div><dt>Innovation</dt><dd>{experiment.innovation}</dd></div>}

@@ -5,7 +5,7 @@ import type { Experiment, Population } from "../../protocol";
 import type { Picked } from "./app";
 import { arranged, gain, gainScale, isWithin, place, type Column, type Filter, type GainScale, type Sorting } from "./experiments";
 import { Mark } from "./mark";
-import { outcomeWord } from "./population";
+import { outcomeHeading, outcomeWord } from "./population";
 import { Prose } from "./prose";
 import { moved, Scroller } from "./scroller";
 import { useWidth } from "./width";
@@ -51,10 +51,9 @@ export function ExperimentsTable({ population, picked, pick }: Props) {
       <button onClick={() => { sort(column); }}>{text}<span aria-hidden="true">{sorting.column !== column ? "" : sorting.isDescending ? " ▾" : " ▴"}</span></button>
     </div>
   );
-  const outcome = word === "forecast" ? "Forecast" : "Measured";
   const head = (
     <div class="head" role="row" aria-rowindex={1}>
-      {heading("generation", "Gen.")}{heading("title", "Hypothesis")}{heading("predicted", "Predicted")}{heading("gain", outcome)}{heading("outcome", "Verdict")}{heading("cost", "Cost")}
+      {heading("generation", "Gen.")}{heading("title", "Hypothesis")}{heading("predicted", "Predicted")}{heading("gain", outcomeHeading(word))}{heading("outcome", "Verdict")}{heading("cost", "Cost")}
     </div>
   );
   const draw = (index: number) => {
@@ -83,7 +82,7 @@ function calibration(population: Population): string {
   const { measured, within, below, above, mean_miss_percent, failed } = population.calibration;
   const word = outcomeWord(population);
   const failures = failed > 0 ? ` ${failed} failed and ${failed === 1 ? "has" : "have"} no gain.` : "";
-  if (measured === 0) return `No prediction could be held against a ${word === "forecast" ? "forecast" : "measurement"} yet.${failures}`;
+  if (measured === 0) return `No prediction could be held against ${{ forecast: "a forecast", measured: "a measurement", found: "anything" }[word]} yet.${failures}`;
   return `${Math.round((within / measured) * 100)}% of ${measured} ${word} gains lay inside their predicted range (${below} below, ${above} above); on average they missed it by ${mean_miss_percent.toFixed(1)} percentage points.${failures}`;
 }
 

@@ -5,7 +5,7 @@ import type { Member, Population } from "../../protocol";
 import type { Picked } from "./app";
 import { indent, treeRows, type TreeRow } from "./lineage";
 import { Mark } from "./mark";
-import { outcomeWord } from "./population";
+import { outcomeWord, type OutcomeWord } from "./population";
 import { moved, Scroller } from "./scroller";
 import { useWidth } from "./width";
 import { interval, plain, plural, ratio } from "./words";
@@ -82,7 +82,7 @@ interface RowProps {
   isPicked: boolean;
   isBest: boolean;
   isWinner: boolean;
-  word: "forecast" | "measured";
+  word: OutcomeWord;
   toggle: () => void;
   pick: () => void;
 }

@@ -2,9 +2,18 @@
 
 import type { Member, Population } from "../../protocol";
 
-/** A word for the times and gains of a run: a forecast is never called a measurement. */
-export function outcomeWord(population: Population): "forecast" | "measured" {
-  return population.forecast == null ? "measured" : "forecast";
+/** A word for the times and gains of a run. */
+export type OutcomeWord = "forecast" | "measured" | "found";
+
+/** The word for a run: a forecast is never called a measurement, and before there is anything nobody knows which it will be. */
+export function outcomeWord(population: Population): OutcomeWord {
+  if (population.forecast != null) return "forecast";
+  return population.experiments.some(({ speed }) => speed !== null) ? "measured" : "found";
+}
+
+/** The same as the heading of a column. */
+export function outcomeHeading(word: OutcomeWord): string {
+  return word === "forecast" ? "Forecast" : word === "measured" ? "Measured" : "Found";
 }
 
 /** The versions by their numbers. */
