@@ -113,7 +113,13 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
       }
       const left = await whoStays(under, 5_000);
       signal("SIGKILL");
-      for (const { pid } of left) process.kill(pid, "SIGKILL");
+      for (const { pid } of left) {
+        try {
+          process.kill(pid, "SIGKILL");
+        } catch {
+          // It has just ended.
+        }
+      }
       fs.closeSync(output);
       fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 });
       return left;

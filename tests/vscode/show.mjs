@@ -16,10 +16,13 @@ for (const name of fs.readdirSync(folder).filter((name) => name.endsWith(".toml"
 const host = await startHost({ editor: EDITORS.recent, folder, packages: [path.resolve(file)], port: Number(port ?? 8137) });
 console.log(`Open ${host.url([path.join(folder, "transpose.hip")])}\nin a browser. The kernels are copies in ${folder}. Ctrl-C ends it.`);
 
+let isEnding = false;
 const end = async () => {
+  // Who is impatient sends a second one.
+  if (isEnding) return;
+  isEnding = true;
   await host.stop();
   fs.rmSync(folder, { recursive: true, force: true });
   process.exit(0);
 };
-process.once("SIGINT", end);
-process.once("SIGTERM", end);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
