@@ -29,7 +29,7 @@ struct Answer<'a> {
 pub fn run(context: &Context, args: &BenchmarkArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
-    let text = benchmark::infer(&Syntax::parse(source.text.clone()), args.kernel.as_deref())?;
+    let text = benchmark::infer(&Syntax::without_tree(source.text.clone()), args.kernel.as_deref())?;
     if context.json() {
         return context.print_json(&Answer { file: benchmark::Benchmark::path_for(&source.path), text: &text });
     }

@@ -96,7 +96,7 @@ pub fn run(context: &Context, args: &HistoryArgs) -> Result<(), CliError> {
     let notebook = Notebook::open_existing(&path)?;
     let headers = source.headers();
     let mut kernels = Vec::new();
-    for kernel in Syntax::parse(source.text.clone()).kernels() {
+    for kernel in Syntax::without_tree(source.text.clone()).kernels() {
         if args.kernel.as_ref().is_some_and(|wanted| *wanted != kernel.name) {
             continue;
         }

@@ -33,7 +33,7 @@ struct Row<'a> {
 /// Runs the command.
 pub fn run(context: &Context, args: &KernelsArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
-    let syntax = Syntax::parse(source.text.clone());
+    let syntax = Syntax::without_tree(source.text.clone());
     let headers = source.headers();
     let kernels: Vec<Row<'_>> = syntax
         .kernels()

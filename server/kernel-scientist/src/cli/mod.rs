@@ -143,7 +143,7 @@ fn parse() -> (Cli, Result<(), CliError>) {
 /// Refuses a kernel's name that the file does not have, and says which it has.
 fn require_kernel(source: &Source, wanted: Option<&str>) -> Result<(), CliError> {
     let Some(wanted) = wanted else { return Ok(()) };
-    let syntax = Syntax::parse(source.text.clone());
+    let syntax = Syntax::without_tree(source.text.clone());
     let names: Vec<&str> = syntax.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
     if names.contains(&wanted) {
         return Ok(());

@@ -187,7 +187,7 @@ fn kernels(brief: &DesignBrief<'_>) -> Vec<String> {
     if let Some(kernel) = brief.kernel {
         return vec![kernel.to_owned()];
     }
-    let syntax = Syntax::parse(Arc::clone(&brief.base.text));
+    let syntax = Syntax::without_tree(Arc::clone(&brief.base.text));
     syntax.kernels().iter().map(|kernel| kernel.name.clone()).collect()
 }
 

@@ -79,7 +79,7 @@ impl Rows {
 fn versus(notebook: &Notebook, run: &Run) -> Result<Vec<Versus>, NotebookError> {
     let text = notebook.text(&run.original)?;
     let mut all = Vec::new();
-    for kernel in Syntax::parse(text).kernels() {
+    for kernel in Syntax::without_tree(text).kernels() {
         let name = &kernel.qualified_name;
         all.extend(versus::pairs(name, &notebook.forecasts(&run.file, name)?, &notebook.history(&run.file, name)?));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use hip_syntax::rewrite::Barriers;
 use hip_syntax::{CpuSource, Syntax};
@@ -25,12 +26,10 @@ pub(super) struct Rewritten {
 impl Rewritten {
     /// Rewrites `text` and puts `glue` after it. Messages about the glue name no file of the user's.
     pub(super) fn new(text: &str, glue: Option<&str>, barriers: Barriers) -> Self {
-        let syntax = match barriers {
-            // Only what is split needs the tree, which takes megabytes for a large text.
-            Barriers::Fibers => Syntax::without_tree(text),
-            Barriers::Split => Syntax::parse(text),
+        let source = match barriers {
+            Barriers::Fibers => hip_syntax::rewrite::cpu(&Syntax::without_tree(text), barriers),
+            Barriers::Split => split(text),
         };
-        let source = hip_syntax::rewrite::cpu(&syntax, barriers);
         let (original, glue) = (text.to_owned(), glue.map(str::to_owned));
         let text = match &glue {
             Some(glue) => format!("{}\n#line 1 \"<benchmark>\"\n{glue}\n", source.text),
@@ -43,6 +42,14 @@ impl Rewritten {
     fn on_fibers(&self) -> Self {
         Self::new(&self.original, self.glue.as_deref(), Barriers::Fibers)
     }
+}
+
+/// Rewrites a text whose kernels are split at their barriers. Only this needs the syntax tree. That takes a kilobyte a line,
+/// and builds side by side would each have one: so one after the other, for the moment that it takes.
+fn split(text: &str) -> CpuSource {
+    static ONE_TREE: Mutex<()> = Mutex::new(());
+    let _alone = ONE_TREE.lock().unwrap_or_else(PoisonError::into_inner);
+    hip_syntax::rewrite::cpu(&Syntax::parse(text), Barriers::Split)
 }
 
 /// The main file and the user's headers that had to be rewritten.
