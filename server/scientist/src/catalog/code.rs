@@ -457,7 +457,7 @@ impl Code {
             }?;
             Some(Write { name: self.base(place)?, place, node })
         };
-        everything(node).into_iter().filter_map(target).collect()
+        everything(node).filter_map(target).collect()
     }
 
     /// The variable that a place belongs to: `a` in `a[i].x`, `*a` and `(a)`.
@@ -577,19 +577,18 @@ pub(crate) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// A node and everything under it, in order of the text.
-pub(crate) fn everything(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut found = Vec::new();
+pub(crate) fn everything(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut waiting = vec![node];
-    while let Some(next) = waiting.pop() {
-        found.push(next);
+    std::iter::from_fn(move || {
+        let next = waiting.pop()?;
         waiting.extend(children(next).into_iter().rev());
-    }
-    found
+        Some(next)
+    })
 }
 
 /// A node itself and what is under it, of one kind, in order of the text.
 pub(crate) fn of_kind<'c>(node: Node<'c>, kind: &str) -> Vec<Node<'c>> {
-    everything(node).into_iter().filter(|found| found.kind() == kind && found.is_named()).collect()
+    everything(node).filter(|found| found.kind() == kind && found.is_named()).collect()
 }
 
 /// The nearest node around this one (not itself) that is of one of the kinds.

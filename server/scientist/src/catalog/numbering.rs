@@ -44,7 +44,7 @@ pub(crate) fn check_macros(code: &Code, kernel: &Kernel<'_>) -> Result<(), Refus
 /// The words of a node's code: names and keywords, without comments and literals.
 fn words<'c>(code: &'c Code, node: Node<'c>) -> impl Iterator<Item = &'c str> {
     let is_word = |node: &Node<'c>| node.child_count() == 0 && !node.kind().contains("comment");
-    everything(node).into_iter().filter(is_word).map(|node| code.of(node))
+    everything(node).filter(is_word).map(|node| code.of(node))
 }
 
 /// Whether a word asks for a work-item's number, or synchronises.

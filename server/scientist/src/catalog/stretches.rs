@@ -141,7 +141,7 @@ impl<'c> Stretches<'c> {
 
     /// Whether an expression has the same value for all items: it asks for no thread, no memory and no function.
     fn is_alike(&self, node: Node<'_>) -> bool {
-        let depends = everything(node).into_iter().any(|part| match part.kind() {
+        let depends = everything(node).any(|part| match part.kind() {
             "identifier" => self.private.contains(self.code.of(part)),
             "subscript_expression" | "call_expression" | "pointer_expression" => true,
             _ => false,

@@ -45,7 +45,7 @@ impl<'c> Spread<'c> {
 
     /// Whether a node's value depends on a seed.
     pub(crate) fn reaches(&self, code: &Code, node: Node<'_>) -> bool {
-        everything(node).into_iter().any(|part| match part.kind() {
+        everything(node).any(|part| match part.kind() {
             "identifier" => self.names.contains(code.of(part)) || self.is_seed(code.of(part)),
             "field_expression" => self.is_seed(code.of(part)),
             _ => false,
@@ -57,7 +57,7 @@ impl<'c> Spread<'c> {
     pub(crate) fn adjoins(&self, code: &Code, access: Node<'_>) -> bool {
         let Some(index) = access.child_by_field_name("indices") else { return false };
         let is_number = |part: &Node<'_>| ["identifier", "field_expression"].contains(&part.kind());
-        let parts = everything(index).into_iter().filter(|part| is_number(part) && self.reaches(code, *part));
+        let parts = everything(index).filter(|part| is_number(part) && self.reaches(code, *part));
         let all: Vec<Node<'_>> = parts.collect();
         !all.is_empty() && all.into_iter().all(|part| !is_scaled(code, part, index))
     }

@@ -18,7 +18,8 @@ pub(super) fn rewrite(place: &Place<'_>) -> Ruling {
     };
     let first = first_store(code, node, target)?;
     require(is_fixed(code, target, node), format!("the index of `{}` changes in the loop", code.of(target)))?;
-    let others = code.uses(node, array).into_iter().filter(|used| !everything(target).contains(used)).count();
+    let others =
+        code.uses(node, array).into_iter().filter(|used| !everything(target).any(|part| part == *used)).count();
     let targets =
         of_kind(node, "subscript_expression").into_iter().filter(|found| code.of(*found) == code.of(target)).count();
     require(others == targets - 1, format!("the loop uses `{array}` in other places too"))?;
@@ -61,7 +62,7 @@ fn is_fixed(code: &Code, target: Node<'_>, node: Node<'_>) -> bool {
     let mut changed: Vec<&str> =
         code.writes(node).iter().filter(|w| w.place.kind() == "identifier").map(|w| w.name).collect();
     changed.extend(code.locals(node).iter().map(|local| local.name));
-    let index = everything(target).into_iter().filter(|part| part.kind() == "identifier");
+    let index = everything(target).filter(|part| part.kind() == "identifier");
     let loads = of_kind(target, "subscript_expression").len() > 1 || !of_kind(target, "call_expression").is_empty();
     !loads && index.into_iter().all(|part| !changed.contains(&code.of(part)))
 }

@@ -88,8 +88,7 @@ impl<'c> Accumulation<'c> {
         require(NUMBERS.contains(&sum_kind) || is_template, format!("`{sum}` is of type `{sum_kind}`"))?;
         let is_outside = local.declaration.end_byte() <= node.start_byte();
         let calls = code.called(right);
-        let changes =
-            everything(right).iter().any(|n| ["update_expression", "assignment_expression"].contains(&n.kind()));
+        let changes = everything(right).any(|n| ["update_expression", "assignment_expression"].contains(&n.kind()));
         require(is_outside && !changes, format!("the rounds over `{}` do more than add up", counted.name))?;
         require(
             calls.iter().all(|name| PURE.contains(name)),

@@ -135,7 +135,7 @@ fn check_work(
     require(!work().any(leaves), "it leaves early, or holds code that cannot be followed")?;
     let called = code.all_called(kernel.body);
     require(!called.iter().any(|name| is_atomic(name)), "it uses atomics, which vectors cannot be used for")?;
-    let macros = work().any(|node| everything(node).iter().any(|part| part.kind().starts_with("preproc")));
+    let macros = work().any(|node| everything(node).any(|part| part.kind().starts_with("preproc")));
     require(!macros, "the kernel's code depends on preprocessor lines")?;
     let index = found.index.name;
     require(!code.writes(kernel.body).iter().any(|write| write.name == index), format!("`{index}` is changed"))?;
