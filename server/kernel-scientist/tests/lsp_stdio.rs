@@ -126,4 +126,14 @@ fn a_run_that_was_killed_is_offered_and_goes_on_where_it_was() {
     assert!(cancelled.elapsed() < Duration::from_secs(1), "{:?}", cancelled.elapsed());
     assert!(are_gone(&children, Duration::from_secs(1)), "children are left");
     assert_eq!(server.lenses(&uri), ["Time", "Suggest", "Evolve"]);
+
+    // Another file's run is not taken for one's own.
+    run.sample("softmax");
+    let other = format!("file://{}", run.path("softmax.hip").display());
+    server.open(&other, &run.read("softmax.hip"));
+    let argument = json!({ "uri": other, "run": begun["run"] });
+    server.request("workspace/executeCommand", json!({ "command": "kernelScientist.resume", "arguments": [argument] }));
+    let refusal = server.wait("refusal", |message| message["method"] == "window/showMessage");
+    let words = refusal["params"]["message"].as_str().unwrap();
+    assert!(words.contains("reduction.hip, not of ") && words.contains("from its own file"), "{words}");
 }

@@ -1,6 +1,7 @@
 //! What is under way: one long operation at a time on a kernel, each with a stated cause, a state and a way to stop it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lab::Cancel;
@@ -15,6 +16,8 @@ pub struct Job {
     pub target: Target,
     /// What it does.
     pub work: Work,
+    /// The file, which stays what it is when the document is closed meanwhile.
+    pub path: PathBuf,
     /// The text that it works on.
     pub text: Arc<str>,
     /// Fingerprint of its kernel in that text.
@@ -36,6 +39,7 @@ impl Job {
         Self {
             target,
             work: assignment.work.clone(),
+            path: assignment.source.path.clone(),
             text: Arc::clone(&assignment.source.text),
             fingerprint,
             is_measuring: assignment.is_measuring(),

@@ -1,6 +1,5 @@
 //! What becomes of a job's result: messages with choices, diagnostics, proposals, and a look at the notebook again.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use lab::forecast::Basis;
@@ -31,14 +30,13 @@ impl Session {
     pub(super) fn job_ended(self: &Arc<Self>, id: u64, outcome: Outcome) {
         let Some(job) = self.state().jobs.end(id) else { return };
         let name = job.work.name();
-        let path = self.state().documents.get(&job.target.uri).map(|document| document.path.clone());
         match outcome {
             Outcome::Timed(report) => {
                 tracing::info!("{name}: {} times on {}", report.kernels.len(), report.device);
                 self.publish(&job.target.uri, Vec::new());
             }
-            Outcome::Tested(hypothesis, tested) => self.tested(&job, path.clone(), &hypothesis, &tested),
-            Outcome::Evolved(base, ended, cured) => self.evolved(&job, path.clone(), base, &ended, &cured),
+            Outcome::Tested(hypothesis, tested) => self.tested(&job, &hypothesis, &tested),
+            Outcome::Evolved(base, ended, cured) => self.evolved(&job, base, &ended, &cured),
             Outcome::Checked(faults, failure) => self.checked(&job, &faults, failure.as_ref()),
             Outcome::Suggested(hypotheses, problem, by) => self.suggested(&job, hypotheses, problem.as_deref(), &by),
             Outcome::Failed(failure) => {
@@ -48,10 +46,10 @@ impl Session {
             Outcome::Error(why) => self.outbox.message(Tone::Error, format!("{name}: {why}")),
             Outcome::Cancelled => tracing::info!("{name} was stopped"),
         }
-        let uri = job.target.uri.clone();
+        let (uri, path) = (job.target.uri.clone(), job.path.clone());
         // The display of its progress ends here, after the result is on its way.
         drop(job);
-        if let Some(path) = path {
+        if self.state().documents.get(&uri).is_some() {
             self.read_history(&path);
         }
         self.refresh_where_changed(&uri);
@@ -59,13 +57,13 @@ impl Session {
         self.forecast_all();
     }
 
-    fn tested(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, hypothesis: &Hypothesis, tested: &trial::Tested) {
+    fn tested(self: &Arc<Self>, job: &Job, hypothesis: &Hypothesis, tested: &trial::Tested) {
         let title = &hypothesis.title;
         let outcome = match &tested.outcome {
             Ok(comparison) => {
                 let proposal = Proposal {
                     uri: job.target.uri.clone(),
-                    path: path.unwrap_or_default(),
+                    path: job.path.clone(),
                     base: Arc::clone(&job.text),
                     text: Arc::clone(&tested.text),
                     title: title.clone(),
@@ -95,7 +93,7 @@ impl Session {
         }
     }
 
-    fn evolved(self: &Arc<Self>, job: &Job, path: Option<PathBuf>, base: Arc<str>, ended: &Ended, cured: &[Cured]) {
+    fn evolved(self: &Arc<Self>, job: &Job, base: Arc<str>, ended: &Ended, cured: &[Cured]) {
         let finished = &ended.finished;
         let (Some(text), true) = (&ended.best_text, finished.confirmed) else {
             self.outbox.message(Tone::Info, format!("Evolve: {}", finished.reason));
@@ -103,7 +101,7 @@ impl Session {
         };
         let proposal = Proposal {
             uri: job.target.uri.clone(),
-            path: path.unwrap_or_default(),
+            path: job.path.clone(),
             base,
             text: Arc::clone(text),
             title: format!("Best version, {} vs original", brief_speed(finished.speedup, finished.forecast.as_ref())),

@@ -8,7 +8,7 @@ use lab::sanitize::{Sanitized, Sanitizer};
 use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source};
 use llm::editor::EditorProvider;
-use notebook::{MeasuredCode, Notebook, RunId};
+use notebook::{MeasuredCode, Notebook, Run, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
@@ -230,8 +230,20 @@ impl Assignment {
         Ok(Outcome::Tested(Box::new(hypothesis.clone()), Box::new(tested)))
     }
 
+    /// Refuses a run of another file: what it found would be recorded beside this one's text.
+    fn require_own(&self, run: &Run) -> Result<(), Outcome> {
+        if run.file == self.source.path {
+            return Ok(());
+        }
+        let (its, this) = (run.file.display(), self.source.path.display());
+        Err(Outcome::Error(format!("run {} is one of {its}, not of {this}; resume it from its own file", run.id)))
+    }
+
     fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let notebook = Notebook::open(&self.notebook)?;
+        if let Some(run) = resumed {
+            self.require_own(&notebook.run(run)?)?;
+        }
         // A run goes on with whom it was begun with: other answers would not go with those on record.
         let (provider, skip) = match resumed {
             Some(run) => {
