@@ -94,13 +94,12 @@ fn spy(of: u32, is_over: &AtomicBool) -> (Vec<String>, usize) {
     let read = |id: u32, what: &str| std::fs::read(format!("/proc/{id}/{what}")).unwrap_or_default();
     let holds = |bytes: &[u8]| bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    let own = read(of, "cmdline");
     while !is_over.load(Ordering::SeqCst) {
         for id in server::children_of(of) {
-            let environment = read(id, "environ");
             // One that has not begun to run its own program yet is still a picture of its parent.
-            let arguments = read(id, "cmdline");
-            if arguments == own || environment.is_empty() {
+            let (own, before) = (read(of, "cmdline"), read(id, "cmdline"));
+            let (environment, arguments) = (read(id, "environ"), read(id, "cmdline"));
+            if before == own || before != arguments || environment.is_empty() {
                 continue;
             }
             seen.insert(id);
