@@ -88,9 +88,10 @@ impl Session {
 
     pub(super) fn create_benchmark(&self, target: &Target) -> Result<(), String> {
         let source = self.state().documents.get(&target.uri).map(|document| document.path.clone());
-        let source = source.ok_or("the document is not open")?;
+        let closed = || format!("{} is not open; open it and create its benchmark then", target.uri);
+        let source = source.ok_or_else(closed)?;
         let goal = self.goal(&target.uri);
-        let (_, text) = goal.open.ok_or("the document is not open")?;
+        let (_, text) = goal.open.ok_or_else(closed)?;
         let path = Benchmark::path_for(&source);
         if path.exists() {
             return Err(format!("{} is there already", path.display()));

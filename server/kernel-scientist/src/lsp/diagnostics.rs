@@ -118,6 +118,10 @@ impl<'a> Places<'a> {
             return range.start + start..range.end;
         }
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        // A string is marked as a whole, as a word is.
+        if let Some(end) = text[start..].strip_prefix('"').and_then(|rest| rest.find('"')) {
+            return range.start + start..range.start + start + end + 2;
+        }
         let length = text[start..].chars().take_while(|c| is_word(*c)).map(char::len_utf8).sum::<usize>();
         let length = if length == 0 { text[start..].chars().next().map_or(0, char::len_utf8) } else { length };
         range.start + start..range.start + start + length
@@ -275,6 +279,15 @@ mod tests {
         let tried = of_failure(&failure, &Places::new(path, built, now), 3..6, Some("unroll"));
         assert_eq!(tried[0].severity, Severity::Information);
         assert_eq!(tried[0].message, "hypothesis \"unroll\": unknown");
+    }
+
+    #[test]
+    fn words_and_strings_are_marked_as_a_whole() {
+        let text = "type = \"flaot\" # what\ncount = \"no end\n";
+        let places = Places::new(Path::new("/w/a.bench.toml"), text, text);
+        for (line, column, marked) in [(1, 1, "type"), (1, 8, "\"flaot\""), (1, 9, "flaot"), (2, 9, "\"")] {
+            assert_eq!(&text[places.range(line, column)], marked);
+        }
     }
 
     #[test]

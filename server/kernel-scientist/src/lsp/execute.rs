@@ -155,8 +155,10 @@ impl Session {
             let keys = state.abilities.has_keys.then(|| EditorKeys::new(self.outbox.clone()));
             (document.map(|document| (document.path.clone(), document.text.clone())), Arc::clone(&state.settings), keys)
         };
-        let (path, text) =
-            document.ok_or_else(|| format!("{name}: the document is not open as HIP or C++: {}", target.uri))?;
+        let (path, text) = document.ok_or_else(|| {
+            let uri = &target.uri;
+            format!("{name}: no document of HIP or C++ is open at {uri}; open it, and save it first if it has no file")
+        })?;
         let text: Arc<str> = text.to_string().into();
         let source = Source::new(path, text);
         // Read from this very text, which may be newer than what was last read in the background.

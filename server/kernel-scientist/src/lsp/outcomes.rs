@@ -210,7 +210,8 @@ impl Session {
             return;
         }
         let (session, uri) = (Arc::clone(self), job.target.uri.clone());
-        let text = format!("{} hypotheses ({by}), best first. All are in the code actions of the kernel.", all.len());
+        let hopeless = prospects.iter().filter(|prospect| prospect.is_hopeless).count();
+        let text = offer_in_words(prospects.len() - hopeless, hopeless, by);
         self.outbox.ask(Tone::Info, text, choices, move |taken| {
             if let Some((key, kernel)) = taken.and_then(|taken| keys.get(taken)).cloned() {
                 session.execute(Command::Test { target: Target { uri, kernel: Some(kernel) }, key });
@@ -224,6 +225,17 @@ impl Session {
             self.located(uri, kernel, &job.text, |places, kernel| of_failure(failure, places, kernel, experiment));
         self.publish(&job.target.uri, found);
     }
+}
+
+/// What Suggest found: how many are offered, and how many are not since their forecast gains nothing.
+fn offer_in_words(offered: usize, hopeless: usize, by: &str) -> String {
+    let hypotheses = if offered == 1 { "hypothesis" } else { "hypotheses" };
+    let rest = match hopeless {
+        0 => String::new(),
+        1 => " One more gains nothing by forecast.".to_owned(),
+        more => format!(" {more} more gain nothing by forecast."),
+    };
+    format!("{offered} {hypotheses} ({by}), best first. All are in the code actions of the kernel.{rest}")
 }
 
 /// `1.82x [1.80, 1.85]`; of forecast times what the claim is worth.
@@ -250,6 +262,25 @@ pub(super) fn brief_speed(ratio: f64, forecast: Option<&Basis>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_offered_counts() {
+        for (offered, hopeless, words) in [
+            (3, 0, "3 hypotheses (catalog), best first. All are in the code actions of the kernel."),
+            (
+                1,
+                1,
+                "1 hypothesis (catalog), best first. All are in the code actions of the kernel. One more gains nothing by forecast.",
+            ),
+            (
+                2,
+                4,
+                "2 hypotheses (catalog), best first. All are in the code actions of the kernel. 4 more gain nothing by forecast.",
+            ),
+        ] {
+            assert_eq!(offer_in_words(offered, hopeless, "catalog"), words);
+        }
+    }
 
     #[test]
     fn cured_lines_are_told_with_their_times() {

@@ -191,6 +191,8 @@ impl Assignment {
     }
 
     fn time(&self, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+        // First: a notebook that cannot be written is told before the work, whose result would be lost.
+        let notebook = Notebook::open(&self.notebook)?;
         let bench = self.open(&self.source, self.kernel.as_deref(), tell)?;
         let start = Instant::now();
         let (building, doing) = match bench.basis() {
@@ -209,7 +211,6 @@ impl Assignment {
         let report = bench.time(&build, &sampling, &self.cancel)?;
         let kernels = evolution::kernels(&self.source.text, self.source.headers());
         let code = MeasuredCode { text: &self.source.text, kernels: &kernels };
-        let notebook = Notebook::open(&self.notebook)?;
         notebook.record_times(&self.source.path, code, &report, sampling.seed, start.elapsed())?;
         Ok(Outcome::Timed(Box::new(report)))
     }

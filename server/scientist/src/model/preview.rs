@@ -103,4 +103,9 @@ impl Writer for Previewed<CatalogWriter> {
         self.preview.comes_to(Stage::Writer, |inquiry| writer::question(inquiry, brief))?;
         self.stand_in.write(brief, cancel)
     }
+
+    /// What a model mended is on record and is taken from there; what has no record stays as it failed.
+    fn mends(&self) -> bool {
+        true
+    }
 }
