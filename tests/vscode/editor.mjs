@@ -141,10 +141,23 @@ export class Window {
     }
   }
 
+  /** Opens the palette with a key and writes into it. A key falls into the void, or what it opens is closed again, while the
+   * editor moves the focus: then once more. */
+  async write(key, text) {
+    const input = this.page.locator(".quick-input-widget input").first();
+    for (const until = Date.now() + PATIENCE; ; ) {
+      await this.page.keyboard.press(key);
+      try {
+        return await input.fill(text, { timeout: 5000 });
+      } catch (error) {
+        if (Date.now() > until) throw error;
+      }
+    }
+  }
+
   /** Runs a command of the palette by its title. */
   async command(title) {
-    await this.page.keyboard.press("F1");
-    await this.page.locator(".quick-input-widget input").first().fill(`>${title}`);
+    await this.write("F1", `>${title}`);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
   }
 
@@ -155,8 +168,7 @@ export class Window {
 
   /** Puts the cursor to a line and column, from 1. */
   async goTo(line, column = 1) {
-    await this.page.keyboard.press("Control+g");
-    await this.page.locator(".quick-input-widget input").first().fill(`:${line}:${column}`);
+    await this.write("Control+g", `:${line}:${column}`);
     await this.page.keyboard.press("Enter");
   }
 
