@@ -94,7 +94,13 @@ fn a_recorded_model_drives_a_whole_evolution() {
         let exchange: Value = serde_json::from_str(line).unwrap();
         let question = exchange["request"].to_string();
         assert!(question.contains("1536"), "the shown shapes are told");
-        for secret in ["1111", "1333", "271", "held_out", "seed\\\"", "poison", "KS_"] {
+        // Whole numbers: the digits of a size may well stand in some result.
+        let lines = question.replace("\\n", " ");
+        let words: Vec<&str> = lines.split(|c: char| !c.is_alphanumeric() && c != '.').collect();
+        for size in ["1111", "1333", "271"] {
+            assert!(!words.contains(&size), "{size} in a question of {}", exchange["label"]);
+        }
+        for secret in ["held_out", "seed\\\"", "poison", "KS_"] {
             assert!(!question.contains(secret), "{secret} in a question of {}", exchange["label"]);
         }
     }
