@@ -90,6 +90,19 @@ pub struct Run {
     pub state: RunState,
 }
 
+impl Run {
+    /// Refuses a run of another file: what it found would be taken for this one's.
+    ///
+    /// # Errors
+    /// Says whose it is.
+    pub fn require_of(&self, file: &Path) -> Result<(), String> {
+        if self.file == file {
+            return Ok(());
+        }
+        Err(format!("run {} is one of {}, not of {}", self.id, self.file.display(), file.display()))
+    }
+}
+
 /// What became of a run, by its last event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunState {

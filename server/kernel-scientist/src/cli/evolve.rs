@@ -161,14 +161,7 @@ pub(super) fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -
     } else {
         notebook.run(RunId(wanted))?
     };
-    if run.file != file.path {
-        return Err(CliError::Usage(format!(
-            "run {} is one of {}, not of {}",
-            run.id,
-            run.file.display(),
-            file.path.display()
-        )));
-    }
+    run.require_of(&file.path).map_err(CliError::Usage)?;
     let budget = notebook.latest_change(run.id, RunChange::Resumed)?.filter(|detail| !detail.is_null());
     let budget = serde_json::from_value(budget.unwrap_or(run.budget))
         .map_err(|error| CliError::Usage(format!("the budget of run {} cannot be read: {error}", run.id)))?;

@@ -37,9 +37,7 @@ pub async fn propose(session: &Arc<Session>, params: ProposeParams) -> Result<Pr
     let missing = || format!("run {run} has no version {candidate}");
     let (found, base, version) = in_notebook(session, read).await?.ok_or_else(missing)?;
     let version = version.ok_or_else(missing)?;
-    if found.file != path {
-        return Err(format!("run {run} is one of {}, not of {}", found.file.display(), path.display()));
-    }
+    found.require_of(&path)?;
     let title = format!("Version {candidate} of run {run}");
     let proposal = Proposal { uri, path, base, text: version.text, title };
     Ok(ProposalNumber { proposal: session.state().proposals.keep(proposal) })

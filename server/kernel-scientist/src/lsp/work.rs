@@ -8,7 +8,7 @@ use lab::sanitize::{Sanitized, Sanitizer};
 use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source};
 use llm::editor::EditorProvider;
-use notebook::{MeasuredCode, Notebook, Run, RunId};
+use notebook::{MeasuredCode, Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
@@ -231,32 +231,23 @@ impl Assignment {
         Ok(Outcome::Tested(Box::new(hypothesis.clone()), Box::new(tested)))
     }
 
-    /// Refuses a run of another file: what it found would be recorded beside this one's text.
-    fn require_own(&self, run: &Run) -> Result<(), Outcome> {
-        if run.file == self.source.path {
-            return Ok(());
-        }
-        let (its, this) = (run.file.display(), self.source.path.display());
-        Err(Outcome::Error(format!("run {} is one of {its}, not of {this}; resume it from its own file", run.id)))
-    }
-
     fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let notebook = Notebook::open(&self.notebook)?;
-        if let Some(run) = resumed {
-            self.require_own(&notebook.run(run)?)?;
+        let resumed = resumed.map(|run| notebook.run(run)).transpose()?;
+        if let Some(run) = &resumed {
+            let refused = |why| Outcome::Error(format!("{why}; resume it from its own file"));
+            run.require_of(&self.source.path).map_err(refused)?;
         }
         // A run goes on with whom it was begun with: other answers would not go with those on record.
-        let (provider, skip) = match resumed {
-            Some(run) => {
-                (Provider::recorded(&notebook.run(run)?.provider).map_err(told)?, models::answered(&notebook, run)?)
-            }
+        let (provider, skip) = match &resumed {
+            Some(run) => (Provider::recorded(&run.provider).map_err(told)?, models::answered(&notebook, run.id)?),
             None => (self.provider()?, 0),
         };
         let config = self.config()?;
         let models = provider.connect(&self.reach(skip), &config).map_err(told)?;
-        let source = match resumed {
+        let source = match &resumed {
             // A run goes on with the text that it began with, whatever became of the file.
-            Some(run) => self.source.with_text(notebook.text(&notebook.run(run)?.original)?),
+            Some(run) => self.source.with_text(notebook.text(&run.original)?),
             None => self.source.clone(),
         };
         let bench = self.open_whole(&source, tell)?;
@@ -276,7 +267,7 @@ impl Assignment {
             tell(Told::Event(Box::new(event)));
         };
         let ended = match resumed {
-            Some(run) => evolution.resume(run, &self.cancel, &mut hear),
+            Some(run) => evolution.resume(run.id, &self.cancel, &mut hear),
             None => evolution.start(&self.request(&bench, &provider, models.as_ref())?, &self.cancel, &mut hear),
         }?;
         match ended.finished.state {

@@ -9,6 +9,7 @@ use notebook::{KernelFingerprint, MeasuredCode, Notebook};
 use super::example;
 use super::gather::gather;
 use super::render::render;
+use crate::forecasts::account::tests::basis;
 
 fn page(confirmed: bool) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -146,19 +147,10 @@ fn a_kernel_with_a_forecast_and_a_measurement_shows_one_against_the_other() {
     let run = example::record(&notebook, true);
     let before = render(&gather(&notebook, &run).unwrap()).unwrap();
     assert!(!before.contains("Forecast against measurement"));
-    let basis = Basis {
-        device: "mi300x".into(),
-        title: "MI300X".into(),
-        model: "0.1.0".into(),
-        table: "0123456789ab".into(),
-        validated_on: "H200".into(),
-        of_this_device: false,
-        odds: None,
-    };
     let text = notebook.text(&run.original).unwrap();
     let kernels = [KernelFingerprint { kernel: "transpose".into(), fingerprint: "f0".into() }];
     let code = MeasuredCode { text: &text, kernels: &kernels };
-    for (device, ns, basis) in [("mi300x", 80_000.0, Some(basis)), ("mi300x", 100_000.0, None), ("cpu", 7.0, None)] {
+    for (device, ns, basis) in [("mi300x", 80_000.0, Some(basis())), ("mi300x", 100_000.0, None), ("cpu", 7.0, None)] {
         notebook.record_times(&run.file, code, &time(device, ns, basis), 1, Duration::ZERO).unwrap();
     }
     let report = gather(&notebook, &run).unwrap();
