@@ -1,6 +1,8 @@
 //! From the device that a user names to the lab's.
 
 use lab::forecast;
+use lab::workbench::Workbench;
+use scientist::run::Settings;
 
 use crate::config::{Config, Toolchain};
 
@@ -84,6 +86,11 @@ pub fn shown(device: &str) -> String {
         table if forecast::is_device(table) => table.to_uppercase(),
         other => other.to_owned(),
     }
+}
+
+/// How long and how precisely a run measures on the device that a workbench was opened for.
+pub fn measuring(bench: &Workbench) -> Settings {
+    if bench.basis().is_some() { Settings::of_forecasts() } else { Settings::default() }
 }
 
 #[cfg(test)]

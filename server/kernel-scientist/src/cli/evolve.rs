@@ -15,7 +15,7 @@ use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event, Finished};
 use scientist::evolution::{Ended, Evolution, Identity, Stages};
 use scientist::model::ModelScientist;
-use scientist::run::{RunError, RunRequest, Settings};
+use scientist::run::{RunError, RunRequest};
 use serde_json::{Value, json};
 
 use super::context::read_source;
@@ -244,13 +244,8 @@ fn request(args: &EvolveArgs, provider: &Provider, budget: Budget, subject: &Sub
         provider: provider.name(),
         seed: args.seed.unwrap_or_else(rand::random),
         budget,
-        settings: measuring(subject),
+        settings: crate::devices::measuring(&subject.workbench),
     }
-}
-
-/// How long and how precisely a device is measured.
-pub(super) fn measuring(subject: &Subject) -> Settings {
-    if subject.workbench.basis().is_some() { Settings::of_forecasts() } else { Settings::default() }
 }
 
 /// The lines that the best version cures, by the forecasts of both; empty where times are measured.

@@ -120,7 +120,7 @@ fn go_on(
                 provider: "nobody".into(),
                 seed: rand::random::<u64>() >> 11,
                 budget: Budget { generations: 1, ..Budget::default() },
-                settings: super::evolve::measuring(subject),
+                settings: crate::devices::measuring(&subject.workbench),
             };
             evolution.start(&request, &context.cancel, &mut hear)
         }

@@ -13,7 +13,7 @@ use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
 use scientist::evolution::{self, CallLog, Ended, Evolution, Identity, Stages};
-use scientist::run::{RunRequest, Settings as Measuring};
+use scientist::run::RunRequest;
 use scientist::stages::{Hypothesis, Writer};
 use scientist::trial;
 
@@ -224,7 +224,7 @@ impl Assignment {
             text: Arc::clone(&self.source.text),
             hypothesis: hypothesis.clone(),
             seed: seed(),
-            settings: measuring(&bench),
+            settings: devices::measuring(&bench),
         };
         let mut say = |doing| tell(Told::Doing(doing, None));
         let tested = trial::test(&bench, &author.by(), &notebook, &request, &self.cancel, &mut say)?;
@@ -298,7 +298,7 @@ impl Assignment {
             provider: provider.name(),
             seed: seed(),
             budget: self.budget(&self.config()?, models)?,
-            settings: measuring(bench),
+            settings: devices::measuring(bench),
         })
     }
 
@@ -431,11 +431,6 @@ impl Author {
 
 fn unforeseen(hypotheses: Vec<Hypothesis>) -> Vec<(Hypothesis, Option<Outlook>)> {
     hypotheses.into_iter().map(|hypothesis| (hypothesis, None)).collect()
-}
-
-/// How long and how precisely a device is measured.
-fn measuring(bench: &Workbench) -> Measuring {
-    if bench.basis().is_some() { Measuring::of_forecasts() } else { Measuring::default() }
 }
 
 /// A seed that every reader of JSON sees as the same number.
