@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { createRequire } from "node:module";
 import { below, EDITORS, ROOT, startHost } from "./host.mjs";
+import { errorsIn } from "./hostErrors.mjs";
 
 const { chromium } = createRequire(path.join(ROOT, "target/vscode/host/package.json"))("playwright-core");
 
@@ -13,8 +14,8 @@ const SHOTS = path.join(ROOT, "target/vscode/screenshots");
 const PACKAGE = path.join(ROOT, "target/vscode/kernel-scientist.vsix");
 /** Longest wait for anything that is shown: generous, since machines under test are busy. */
 const PATIENCE = Number(process.env.PATIENCE_MS ?? 90_000);
-/** Errors that the editor logs whichever extension runs: of a part that is not built here, and of a window that is reloaded meanwhile. */
-const OF_THE_EDITOR = /native-watchdog|Unable to refresh tree view .*: Canceled$/m;
+/** How long something that was clicked or pressed may take to show before it is taken for lost and done once more, in milliseconds. */
+const LOST = 10_000;
 const CHROMIUM = [
   "--no-sandbox",
   "--disable-gpu",
@@ -104,14 +105,22 @@ export class Window {
     return this.editor.locator(".codelens-decoration a", { hasText: text }).first();
   }
 
-  /** Clicks a lens until what it begins is shown: lenses are drawn anew now and then, and a click in between is lost. */
+  /** Clicks a lens until what it begins is shown. */
   async begin(title, message) {
-    const lens = this.editor.locator(".codelens-decoration a", { hasText: new RegExp(`^${title}$`) }).first();
-    const isShown = () => this.message(message).waitFor({ timeout: 3_000 }).then(() => true, () => false);
+    await this.clickUntil(this.editor.locator(".codelens-decoration a", { hasText: new RegExp(`^${title}$`) }).first(), this.message(message));
+  }
+
+  /** Clicks the beaker of the editor's title until what it begins is shown: a message unless something else is given. */
+  async beaker(shown = this.message("Evolve")) {
+    await this.clickUntil(this.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first(), shown);
+  }
+
+  /** Clicks something until what comes of it is shown: lenses and buttons are drawn anew now and then, and a click in between is lost. */
+  async clickUntil(what, shown) {
     await this.until(async () => {
-      await lens.click({ timeout: 1_000 }).catch(() => undefined);
-      return isShown();
-    }, `${title} begins: ${message}`);
+      if (!(await did(what.click({ timeout: 1_000 })))) return shown.isVisible();
+      return did(shown.waitFor({ timeout: LOST }));
+    }, `a click on ${what} shows ${shown}`);
   }
 
   /** Waits until a message is gone. */
@@ -129,47 +138,99 @@ export class Window {
     return this.page.locator(".notification-toast", { hasText: text }).first();
   }
 
-  /** A button of a message. */
+  /** Presses a button of a message, which closes it. One that was not looked at for a while has gone behind the bell. */
   async press(text, button) {
-    await this.message(text).locator(".monaco-button", { hasText: button }).first().click();
+    const shown = this.page.locator(".notification-toast, .notifications-center .notification-list-item", { hasText: text }).first();
+    await this.until(async () => {
+      if (!(await shown.isVisible())) {
+        await this.command("Notifications: Show Notifications");
+        if (!(await did(shown.waitFor({ timeout: LOST })))) return false;
+      }
+      // The very message: another one may say the same afterwards.
+      const message = await shown.elementHandle();
+      const found = await message.$(`.monaco-button:has-text("${button}")`);
+      if (found === null || !(await did(found.click({ timeout: 1_000 })))) return false;
+      return did(message.waitForElementState("hidden", { timeout: LOST }));
+    }, `${button} of the message ${text}`);
   }
 
   /** Waits until something is so. */
-  async until(isSo, what) {
-    for (const until = Date.now() + PATIENCE; !(await isSo()); await this.page.waitForTimeout(100)) {
+  async until(isSo, what, patience = PATIENCE) {
+    for (const until = Date.now() + patience; !(await isSo()); await this.page.waitForTimeout(100)) {
       if (Date.now() > until) throw new Error(`waited in vain: ${what}`);
     }
+  }
+
+  /** What is written into at the top of the window: the palette, and questions. */
+  get input() {
+    return this.page.locator(".quick-input-widget input").first();
   }
 
   /** Opens the palette with a key and writes into it. A key falls into the void, or what it opens is closed again, while the
    * editor moves the focus: then once more. */
   async write(key, text) {
-    const input = this.page.locator(".quick-input-widget input").first();
-    for (const until = Date.now() + PATIENCE; ; ) {
+    await this.until(async () => {
       await this.page.keyboard.press(key);
-      try {
-        return await input.fill(text, { timeout: 5000 });
-      } catch (error) {
-        if (Date.now() > until) throw error;
-      }
-    }
+      return did(this.input.fill(text, { timeout: 5_000 }));
+    }, `${key} opens the palette`);
   }
 
   /** Runs a command of the palette by its title. */
   async command(title) {
-    await this.write("F1", `>${title}`);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
+    await this.until(async () => {
+      await this.write("F1", `>${title}`);
+      return this.take(title);
+    }, `the command ${title}`);
   }
 
-  /** Takes a choice of a list. */
+  /** Takes a choice of a list that is open. */
   async pick(text) {
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first().click();
+    await this.until(() => this.take(text), `the choice ${text}`);
   }
 
-  /** Puts the cursor to a line and column, from 1. */
+  /** Takes the row of a list by its label, by keys: rows are moved and drawn anew while the list is filled, and
+   * a click meets another one then. Whether it was taken. */
+  async take(text) {
+    const rows = this.page.locator(".quick-input-list .monaco-list-row");
+    const wanted = rows.filter({ has: this.page.locator(".label-name", { hasText: whole(text) }) }).first();
+    const isFocused = () => wanted.evaluate((row) => row.classList.contains("focused"), undefined, { timeout: 1_000 }).catch(() => false);
+    if (!(await did(wanted.waitFor({ timeout: LOST })))) return false;
+    for (let tries = await rows.count(); !(await isFocused()); tries--) {
+      if (tries < 0 || !(await did(this.input.press("ArrowDown", { timeout: 1_000 })))) return false;
+    }
+    if (!(await did(this.input.press("Enter", { timeout: 1_000 })))) return false;
+    return did(wanted.waitFor({ state: "hidden", timeout: LOST }));
+  }
+
+  /** Writes an answer to a question at the top of the window. */
+  async answer(question, text) {
+    const asked = this.page.locator(".quick-input-widget", { hasText: question });
+    await asked.waitFor();
+    await this.input.fill(text);
+    await this.until(async () => {
+      await did(this.input.press("Enter", { timeout: 1_000 }));
+      return did(asked.waitFor({ state: "hidden", timeout: LOST }));
+    }, `the answer to ${question}`);
+  }
+
+  /** Puts the cursor to a line and column, from 1, ready to type. */
   async goTo(line, column = 1) {
-    await this.write("Control+g", `:${line}:${column}`);
-    await this.page.keyboard.press("Enter");
+    const place = this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` });
+    await this.until(async () => {
+      await this.write("Control+g", `:${line}:${column}`);
+      await did(this.input.press("Enter", { timeout: 1_000 }));
+      return (await did(this.input.waitFor({ state: "hidden", timeout: LOST }))) && did(place.first().waitFor({ timeout: LOST }));
+    }, `line ${line}`);
+    await this.page.locator(".editor-group-container.active .monaco-editor.focused").first().waitFor();
+  }
+
+  /** Takes the last change of the text back, until something is so. */
+  async undo(isSo, what) {
+    await this.focusText();
+    await this.until(async () => {
+      await this.page.keyboard.press("Control+z");
+      return did(this.until(isSo, what, LOST));
+    }, what);
   }
 
   /** Writes a picture of the window. */
@@ -206,24 +267,28 @@ export class Window {
 
   /** Has keys go to the text. */
   async focusText() {
-    await this.page.keyboard.press("Control+1");
-    await this.page.locator(".editor-instance .monaco-editor.focused").first().waitFor();
+    await this.until(async () => {
+      await this.page.keyboard.press("Control+1");
+      return did(this.page.locator(".editor-group-container.active .monaco-editor.focused").first().waitFor({ timeout: LOST }));
+    }, "the text has the focus");
   }
 
   /** The text of a file, read after it was saved. */
   async saved(file) {
-    await this.focusText();
-    await this.page.keyboard.press("Control+s");
-    await this.page.locator(".tab.dirty").waitFor({ state: "detached" });
+    await this.until(async () => {
+      await this.focusText();
+      await this.page.keyboard.press("Control+s");
+      return did(this.page.locator(".tab.dirty").waitFor({ state: "detached", timeout: LOST }));
+    }, "the file is saved");
     return fs.readFileSync(path.join(this.host.folder, file), "utf8");
   }
 
   /** Opens a file by its name. */
   async openFile(name) {
-    await this.page.keyboard.press("Control+p");
-    await this.page.locator(".quick-input-widget input").first().fill(name);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().click();
-    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    await this.until(async () => {
+      await this.write("Control+p", name);
+      return (await this.take(name)) && did(this.page.locator(".tab.active", { hasText: name }).waitFor({ timeout: LOST }));
+    }, `${name} is open`);
     await this.editor.locator(".view-line").first().waitFor();
   }
 
@@ -249,9 +314,10 @@ export class Window {
     await this.page.locator(".notification-toast").first().waitFor({ state: "detached" });
   }
 
-  /** The language servers of this window. */
+  /** The language servers of this window. A process that a server has just begun has its name until it has another program. */
   servers() {
-    return below(this.host.pid).filter(({ line }) => /kernel-scientist lsp/.test(line));
+    const named = below(this.host.pid).filter(({ line }) => /kernel-scientist lsp/.test(line));
+    return named.filter(({ parent }) => !named.some(({ pid }) => pid === parent));
   }
 
   /** A test that keeps a picture of the window where it fails. */
@@ -267,11 +333,24 @@ export class Window {
 
   /** Closes the window and ends the editor. Says what stayed behind, and what went wrong in the extension's host. */
   async close() {
-    const entries = this.host.logs("remoteexthost").split(/\n(?=\d{4}-\d\d-\d\d )/);
-    const errors = entries.filter((entry) => /\[error\]/.test(entry) && !OF_THE_EDITOR.test(entry));
+    // What its parts say once they lose each other is no news.
+    const errors = errorsIn(this.host.logs("remoteexthost"), this.host.installation);
     await this.browser.close();
     const left = await this.host.stop();
     fs.rmSync(this.host.folder, { recursive: true, force: true });
     return { errors, left: left.map((one) => one.line), outside: this.outside };
   }
+}
+
+/** Whether something could be done, for what is tried again where it could not. */
+function did(doing) {
+  return doing.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A text and nothing around it. */
+function whole(text) {
+  return new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`);
 }

@@ -11,16 +11,14 @@ before(async () => {
 after(() => goesWell(window));
 const see = (name, steps) => test(name, () => window.test(name, steps));
 
-const beaker = () => window.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first();
+const isUndone = async () => !(await window.line("__shared__").isVisible());
 
 see("the light bulb lists hypotheses, one is tested and offered, applied and undone", async () => {
   const before = await window.saved("transpose.hip");
   await window.goTo(10, 12);
   const bulb = window.page.locator('.lightBulbWidget, [class*="codicon-gutter-lightbulb"]').first();
-  await bulb.waitFor();
-  await bulb.click();
   const test = window.page.locator(".action-widget .monaco-list-row", { hasText: "Test this hypothesis: Turn squares" });
-  await test.waitFor();
+  await window.clickUntil(bulb, test);
   await window.picture("5 light bulb");
   await window.chooseAction(test);
   await window.message("Test transpose_kernel").waitFor();
@@ -31,14 +29,13 @@ see("the light bulb lists hypotheses, one is tested and offered, applied and und
   await window.line("__shared__").waitFor();
   const applied = await window.saved("transpose.hip");
   assert.match(applied, /__shared__ float/);
-  await window.page.keyboard.press("Control+z");
+  await window.undo(isUndone, "the version is gone");
   assert.equal(await window.saved("transpose.hip"), before);
 });
 
 see("the beaker evolves the file, shows the diff in the editor's own view, and applies the best version", async () => {
   const before = await window.saved("transpose.hip");
-  await beaker().click();
-  await window.message("Evolve").waitFor();
+  await window.beaker();
   await window.page.locator(".notification-toast", { hasText: "generation 1 of 1" }).waitFor();
   await window.pictures("7 evolving");
   await window.message("vs original, confirmed").waitFor();
@@ -58,13 +55,12 @@ see("the beaker evolves the file, shows the diff in the editor's own view, and a
   await window.command("Kernel Scientist: Apply Best Version");
   await window.line("__shared__").waitFor();
   assert.notEqual(await window.saved("transpose.hip"), before);
-  await window.page.keyboard.press("Control+z");
+  await window.undo(isUndone, "the version is gone");
   assert.equal(await window.saved("transpose.hip"), before);
 });
 
 see("what is typed during an evolution stays, and the version goes around it", async () => {
-  await beaker().click();
-  await window.message("Evolve").waitFor();
+  await window.beaker();
   await window.goTo(1);
   await window.page.keyboard.insertText("// typed meanwhile\n");
   await window.message("vs original, confirmed").waitFor();
@@ -73,14 +69,13 @@ see("what is typed during an evolution stays, and the version goes around it", a
   const both = await window.saved("transpose.hip");
   assert.ok(both.startsWith("// typed meanwhile\n"), both);
   assert.match(both, /__shared__ float/);
-  await window.page.keyboard.press("Control+z");
-  await window.page.keyboard.press("Control+z");
+  await window.undo(isUndone, "the version is gone");
+  await window.undo(async () => !(await window.line("typed meanwhile").isVisible()), "what was typed is gone");
 });
 
 see("a version of lines that were changed meanwhile is refused, and nothing is lost", async () => {
   await window.saved("transpose.hip");
-  await beaker().click();
-  await window.message("Evolve").waitFor();
+  await window.beaker();
   const line = (await window.saved("transpose.hip")).split("\n").findIndex((text) => text.includes("out[col * rows + row]")) + 1;
   await window.goTo(line, 9);
   await window.page.keyboard.insertText("/* mine */ ");

@@ -30,10 +30,12 @@ see("Time shows its progress and leaves its figure in the history", async () => 
   await window.picture("2 timing");
   await window.over("Time transpose_kernel");
   const look = async (name) => {
-    await window.goTo(6, 20);
-    await window.command("Show or Focus Hover");
     const hover = window.page.locator(".monaco-hover", { hasText: "rows=1024 cols=1024" }).first();
-    await hover.waitFor();
+    await window.until(async () => {
+      await window.goTo(6, 20);
+      await window.command("Show or Focus Hover");
+      return hover.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    }, "the hover");
     await hover.locator("table", { hasText: "hypothesis" }).scrollIntoViewIfNeeded();
     await window.isDrawn(hover);
     await window.picture(name);
@@ -50,6 +52,7 @@ see("the palette times the kernel at the cursor, and a key does too", async () =
   await window.over("Time transpose_kernel");
   await window.focusText();
   await window.page.keyboard.press("Control+Alt+k");
+  await window.page.locator(".statusbar-item", { hasText: "was pressed. Waiting for second key" }).first().waitFor();
   await window.page.keyboard.press("t");
   await window.message("Time transpose_kernel").waitFor();
   await window.over("Time transpose_kernel");
@@ -57,7 +60,7 @@ see("the palette times the kernel at the cursor, and a key does too", async () =
 
 see("machine code opens at the kernel", async () => {
   await window.focusText();
-  await window.command("Kernel Scientist: Show Machine Code");
+  await window.command("Kernel Scientist: Show Machine Code (gfx942)");
   await window.line("_Z16transpose_kernelPKfPfii:").waitFor();
   await window.picture("4 machine code");
   await window.command("View: Close Editor");

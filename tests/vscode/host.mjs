@@ -1,5 +1,6 @@
 // The real VS Code: its server with a throw-away profile, and the extension installed from its package.
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
@@ -66,11 +67,9 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
     ...environment,
   };
   for (const name of Object.keys(env)) if (name.startsWith("VSCODE_")) delete env[name];
-  const common = ["--accept-server-license-terms", "--server-data-dir", home, "--user-data-dir", profile, "--extensions-dir", path.join(home, "extensions")];
-  for (const file of packages) {
-    const { stdout, stderr } = spawnSync(NODE, [main, ...common, "--install-extension", file], { env, encoding: "utf8", timeout: 120_000 });
-    if (!/successfully installed/.test(stdout)) throw new Error(`${file} could not be installed: ${stdout}\n${stderr}`.slice(0, 4000));
-  }
+  const extensions = path.join(home, "extensions");
+  fs.cpSync(installed(editor, main, packages), extensions, { recursive: true });
+  const common = ["--accept-server-license-terms", "--server-data-dir", home, "--user-data-dir", profile, "--extensions-dir", extensions];
   port ??= await freePort();
   const log = path.join(home, "server.log");
   const output = fs.openSync(log, "w");
@@ -84,6 +83,8 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
     profile,
     folder,
     pid: child.pid,
+    /** Where the editor is installed. */
+    installation: path.resolve(main, "../.."),
     /** The address of the workbench with these files open. */
     url(files = []) {
       const payload = files.map((file) => ["openFile", `vscode-remote://127.0.0.1:${port}${file}`]);
@@ -125,6 +126,26 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
       return left;
     },
   };
+}
+
+/** A folder with these packages installed by an editor, once for all that start it; known by what is in them. */
+function installed(editor, main, packages) {
+  const hash = createHash("sha256");
+  for (const file of packages) hash.update(fs.readFileSync(file));
+  const folder = path.join(TARGET, "extensions", `${editor}-${hash.digest("hex").slice(0, 16)}`);
+  if (fs.existsSync(folder)) return folder;
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), "kernel-scientist-install-"));
+  const making = path.join(home, "extensions");
+  for (const file of packages) {
+    const args = [main, "--accept-server-license-terms", "--server-data-dir", home, "--user-data-dir", home, "--extensions-dir", making, "--install-extension", file];
+    const { stdout, stderr } = spawnSync(NODE, args, { env: { ...process.env, HOME: home, EXTENSIONS_GALLERY: '{"serviceUrl":""}' }, encoding: "utf8", timeout: 120_000 });
+    if (!/successfully installed/.test(stdout)) throw new Error(`${file} could not be installed: ${stdout}\n${stderr}`.slice(0, 4000));
+  }
+  // What is there under its name is whole.
+  fs.cpSync(making, `${folder}.part`, { recursive: true });
+  fs.renameSync(`${folder}.part`, folder);
+  fs.rmSync(home, { recursive: true, force: true });
+  return folder;
 }
 
 async function answers(base, child, log) {

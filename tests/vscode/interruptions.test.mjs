@@ -21,8 +21,7 @@ see("a figure is stale when its kernel is changed, and current again when that i
   await window.page.keyboard.insertText(";");
   await window.line("stale:").waitFor();
   await window.picture("12 stale");
-  await window.page.keyboard.press("Control+z");
-  await window.line("stale:").waitFor({ state: "detached" });
+  await window.undo(async () => (await window.line("stale:").count()) === 0, "the figure is not stale any more");
   await window.line("cpu emulation").waitFor();
 });
 

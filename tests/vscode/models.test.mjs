@@ -45,9 +45,8 @@ see("a model of the editor is chosen and answers", async () => {
 see("an evolution asks it, by a tool where the answer must fit a schema", async () => {
   await window.clearMessages();
   await window.focusText();
-  await window.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first().click();
   const question = window.page.locator(".monaco-dialog-box", { hasText: "Evolve with editor:local-smollm?" });
-  await question.waitFor();
+  await window.beaker(question);
   assert.match(await question.innerText(), /Estimate for 1 generations?: up to \d+ calls, .* no cost/);
   await window.picture("17 estimate");
   await question.locator(".monaco-button", { hasText: "Evolve" }).first().click();
@@ -65,20 +64,15 @@ see("a provider that needs a key has it asked for, and it is kept out of all set
   await window.clearMessages();
   await window.focusText();
   await window.command("Kernel Scientist: Pick Model");
-  await window.pick("Anthropic");
-  const input = window.page.locator(".quick-input-widget input").first();
-  await window.page.locator(".quick-input-widget", { hasText: "Model of Anthropic" }).waitFor();
-  await input.fill("claude-of-the-test");
-  await window.page.keyboard.press("Enter");
+  await window.pick("Anthropic …");
+  await window.answer("Model of Anthropic", "claude-of-the-test");
   await window.page.locator(".quick-input-widget", { hasText: "Key of Anthropic" }).waitFor();
-  assert.equal(await input.getAttribute("type"), "password");
+  assert.equal(await window.input.getAttribute("type"), "password");
   await window.picture("19 key");
-  await input.fill(KEY);
-  await window.page.keyboard.press("Enter");
+  await window.answer("Key of Anthropic", KEY);
   await window.page.locator(".statusbar-item", { hasText: "anthropic:claude-of-the-test" }).waitFor();
-  await window.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first().click();
   const question = window.page.locator(".monaco-dialog-box", { hasText: "Evolve with anthropic:claude-of-the-test?" });
-  await question.waitFor();
+  await window.beaker(question);
   await question.locator(".monaco-button", { hasText: "Cancel" }).first().click();
   const written = everything(window.host.profile) + everything(window.host.folder);
   assert.ok(!written.includes(KEY));

@@ -20,12 +20,12 @@ see("lenses and a forecast are there, and Time shows its progress", async () => 
 
 see("an evolution leads to a version that is applied and undone", async () => {
   const before = await window.saved("transpose.hip");
-  await window.page.locator('.editor-actions a[aria-label^="Evolve This File"]').first().click();
+  await window.beaker();
   await window.message("vs original, confirmed").waitFor();
   await window.picture("20 oldest");
   await window.press("vs original, confirmed", "Apply");
   await window.line("__shared__").waitFor();
   assert.notEqual(await window.saved("transpose.hip"), before);
-  await window.page.keyboard.press("Control+z");
+  await window.undo(async () => !(await window.line("__shared__").isVisible()), "the version is gone");
   assert.equal(await window.saved("transpose.hip"), before);
 });

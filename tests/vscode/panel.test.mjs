@@ -4,17 +4,13 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { open, workspace } from "./editor.mjs";
+import { goesWell, open, workspace } from "./editor.mjs";
 
 let window;
 before(async () => {
   window = await open({ folder: workspace(), files: ["transpose.hip"], settings: { "kernelScientist.generations": 2 } });
 });
-after(async () => {
-  const { errors, left, outside } = await window.close();
-  assert.deepEqual({ errors, left, outside }, { errors: [], left: [], outside: [] });
-});
-
+after(() => goesWell(window));
 const see = (name, steps) => test(name, () => window.test(name, steps));
 
 /** The panel's page. */
@@ -68,7 +64,6 @@ see("a click shows a version in the editor's own diff", async () => {
 
 see("the panel is there again after a reload, with what it showed", async () => {
   // As a window is opened anew: by its folder alone, with what was open in it.
-  await window.page.waitForTimeout(500);
   await window.page.goto(window.host.url());
   await panel().getByText("Forecast speedup").waitFor();
   await panel().getByRole("treeitem", { name: /^version 1,/ }).waitFor();

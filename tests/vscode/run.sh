@@ -13,7 +13,7 @@ cd vscode-extension
 for step in check lint unit; do "$node" "$npm" run --silent "$step"; done
 "$node" "$npm" run --silent package -- --server "$server" --out ../target/vscode/kernel-scientist.vsix
 cd ..
-rm -rf target/vscode/screenshots
+rm -rf target/vscode/screenshots target/vscode/extensions
 # What is built at the first use takes a minute, which is not what is tested.
 "$server" time tests/vscode/sample/transpose.hip --notebook "$(mktemp -d)/notebook.db" >target/vscode/first-use.log
 [ $# -gt 0 ] || set -- tests/vscode/*.test.mjs

@@ -136,7 +136,7 @@ export class Client implements vscode.Disposable {
     }
     this.log.info(`Starting ${found.program} (${found.from})`);
     try {
-      this.server = await LanguageServer.start({
+      const server = await LanguageServer.start({
         program: found.program,
         folder: vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file")?.uri.fsPath,
         initializationOptions: { ...serverSettings(), ...abilities() },
@@ -157,8 +157,10 @@ export class Client implements vscode.Disposable {
             workspace: { configuration: (params, _, next) => withOurs(params.items, next(params, new vscode.CancellationTokenSource().token)) },
           },
         },
-        onEnd: (how) => void this.next(() => this.fell(how)),
+        // By its turn it may have been ended for a restart, and the server that runs then is another one.
+        onEnd: (how) => void this.next(async () => (this.server === server ? this.fell(how) : undefined)),
       });
+      this.server = server;
     } catch (error) {
       this.fails(inWords(error));
       return;
