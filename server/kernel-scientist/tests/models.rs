@@ -162,8 +162,8 @@ fn a_real_model_is_asked_and_its_key_is_nowhere() {
     run.file(
         "kernel-scientist.toml",
         format!(
-            "[scientist]\nprovider = \"openai\"\nmodel = \"smollm2\"\nbase_url = \"{}/v1\"\nmax_output_tokens = 200\n\
-             knowledge_tokens = 500\n",
+            "[scientist]\nprovider = \"openai\"\nmodel = \"smollm2\"\nbase_url = \"{}/v1\"\nmax_output_tokens = 32\n\
+             knowledge_tokens = 100\n",
             server.url()
         ),
     );
