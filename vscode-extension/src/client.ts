@@ -26,6 +26,7 @@ export class Client implements vscode.Disposable {
   private readonly states = new vscode.EventEmitter<State>();
   private readonly runEvents = new vscode.EventEmitter<RunEvent>();
   private readonly proposals = new vscode.EventEmitter<Proposed>();
+  private readonly files = new vscode.EventEmitter<void>();
   private readonly handlers = new Map<string, RequestHandler>();
 
   /** What is under way. */
@@ -38,6 +39,8 @@ export class Client implements vscode.Disposable {
   readonly onRunEvent = this.runEvents.event;
   /** Versions that could be put into a document. */
   readonly onProposed = this.proposals.event;
+  /** Files that the server depends on were changed, by whomever: settings files, benchmarks. */
+  readonly onDidChangeFiles = this.files.event;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -101,6 +104,7 @@ export class Client implements vscode.Disposable {
     this.states.dispose();
     this.runEvents.dispose();
     this.proposals.dispose();
+    this.files.dispose();
     this.hints.dispose();
   }
 
@@ -154,7 +158,13 @@ export class Client implements vscode.Disposable {
               this.hints.heard(document.uri.toString(), hints);
               return hints;
             },
-            workspace: { configuration: (params, _, next) => withOurs(params.items, next(params, new vscode.CancellationTokenSource().token)) },
+            workspace: {
+              configuration: (params, _, next) => withOurs(params.items, next(params, new vscode.CancellationTokenSource().token)),
+              didChangeWatchedFile: async (event, next) => {
+                await next(event);
+                this.files.fire();
+              },
+            },
           },
         },
         // By its turn it may have been ended for a restart, and the server that runs then is another one.

@@ -35,8 +35,11 @@ export function jobOf(token: string | number): number | undefined {
 export class JobDisplay implements vscode.Disposable {
   private readonly shown = new Map<number, Shown>();
   private readonly changes = new vscode.EventEmitter<void>();
+  private readonly endings = new vscode.EventEmitter<void>();
   /** Some job began, went on or ended. */
   readonly onDidChange = this.changes.event;
+  /** Some job is over, and holds nothing any more: its run can be resumed, where it has one. */
+  readonly onDidEnd = this.endings.event;
 
   constructor(private readonly stop: (job: number) => Thenable<unknown>) {}
 
@@ -64,6 +67,7 @@ export class JobDisplay implements vscode.Disposable {
   dispose(): void {
     this.allEnded();
     this.changes.dispose();
+    this.endings.dispose();
   }
 
   private begins(job: Job): void {
@@ -75,6 +79,7 @@ export class JobDisplay implements vscode.Disposable {
     this.shown.get(id)?.end();
     this.shown.delete(id);
     this.tellContext();
+    this.endings.fire();
   }
 
   private tellContext(): void {

@@ -891,6 +891,8 @@ export interface Status {
   problem: string | null;
   /** Who thinks hypotheses up; `catalog` is rule-based. */
   provider: string;
+  /** Dollars that the runs of the file have cost so far, as they are on record. */
+  spent_usd: number;
 }
 
 /** Parameters of `kernelScientist/status`. */

@@ -14,8 +14,7 @@ const ASKED = "kernelScientist.tomlSchemas.asked";
 export function offerTomlSchemas(context: vscode.ExtensionContext): vscode.Disposable {
   if (isSetUp(context)) void keepSchemas(context);
   const look = (document: vscode.TextDocument): void => {
-    const isOurs = Object.keys(SCHEMAS).some((pattern) => new RegExp(pattern).test(document.uri.toString()));
-    if (isOurs && vscode.extensions.getExtension(TOML.extension) !== undefined && !isSetUp(context) && context.globalState.get(ASKED) !== true) void ask(context);
+    if (schemaOf(document.uri.toString()) !== undefined && vscode.extensions.getExtension(TOML.extension) !== undefined && !isSetUp(context) && context.globalState.get(ASKED) !== true) void ask(context);
   };
   vscode.workspace.textDocuments.forEach(look);
   return vscode.Disposable.from(
@@ -38,16 +37,26 @@ async function setUp(context: vscode.ExtensionContext): Promise<void> {
   await keepSchemas(context);
   const section = vscode.workspace.getConfiguration(TOML.section);
   const known = section.inspect<Record<string, string>>(TOML.setting)?.globalValue ?? {};
-  await section.update(TOML.setting, { ...known, ...associations(context) }, vscode.ConfigurationTarget.Global);
+  await section.update(TOML.setting, { ...known, ...associations(addressIn(context)) }, vscode.ConfigurationTarget.Global);
+}
+
+/** The schema of the document at an address, of ours. */
+export function schemaOf(uri: string): string | undefined {
+  return Object.entries(SCHEMAS).find(([pattern]) => new RegExp(pattern).test(uri))?.[1];
 }
 
 function isSetUp(context: vscode.ExtensionContext): boolean {
   const known = vscode.workspace.getConfiguration(TOML.section).get<Record<string, string>>(TOML.setting) ?? {};
-  return Object.entries(associations(context)).every(([pattern, address]) => known[pattern] === address);
+  return Object.entries(associations(addressIn(context))).every(([pattern, address]) => known[pattern] === address);
 }
 
-function associations(context: vscode.ExtensionContext): Record<string, string> {
-  return Object.fromEntries(Object.entries(SCHEMAS).map(([pattern, name]) => [pattern, kept(context, name).toString()]));
+/** The setting's value: from regular expressions, which whole addresses of documents are held against, to addresses of schemas. */
+export function associations(addressOf: (schema: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(SCHEMAS).map(([pattern, name]) => [pattern, addressOf(name)]));
+}
+
+function addressIn(context: vscode.ExtensionContext): (schema: string) => string {
+  return (name) => kept(context, name).toString();
 }
 
 function kept(context: vscode.ExtensionContext, name: string): vscode.Uri {

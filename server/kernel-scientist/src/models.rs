@@ -18,6 +18,7 @@ use scientist::knowledge::Knowledge;
 use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, ModelScientist, Prompts, StageModels, WHOLE_FILE_LINES};
 use scientist::task::Task;
 
+use crate::cli::figures;
 use crate::config::{Config, ScientistConfig};
 
 /// Calls under way at once when nothing else is said.
@@ -189,8 +190,8 @@ impl Models {
         let limits: Vec<String> = limits.into_iter().flatten().collect();
         let limits = if limits.is_empty() { "no limit".to_owned() } else { format!("limit: {}", limits.join(", ")) };
         format!(
-            "estimate for {} generations: up to {} calls, {} thousand tokens, {cost}; {limits}",
-            budget.generations,
+            "estimate for {}: up to {} calls, {} thousand tokens, {cost}; {limits}",
+            figures::counted(budget.generations, "generation"),
             estimate.calls,
             estimate.tokens().div_ceil(1000)
         )

@@ -55,6 +55,10 @@ export function registerPanels(context: vscode.ExtensionContext, client: Client)
       },
     }),
     client.onRunEvent((event) => panels.get(event.uri)?.hear(event)),
+    // Until then its run was held, and could not be resumed.
+    client.jobs.onDidEnd(() => {
+      panels.forEach((panel) => { panel.refresh(); });
+    }),
     client.onDidChangeState((state) => {
       if (state === "running") panels.forEach((panel) => { panel.refresh(); });
     }),

@@ -2,44 +2,33 @@
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
-import { inWords } from "../errors";
-import { Refresher } from "../panel/refresher";
 import { type FileKernels, type KernelFigure, Methods } from "../protocol";
+import { ListView } from "./listView";
 
 /** Files that hold kernels by their name. C++ files with kernels are listed while they are open. */
 export const KERNEL_FILES = "**/*.{hip,hip.cpp,hip.h}";
 const LEFT_OUT = "**/{node_modules,build,target,.git}/**";
 const MOST_FILES = 500;
-const PAUSE_MS = 1000;
 
 /** A file or one of its kernels. */
 export type Node = { file: FileKernels } | { file: FileKernels; kernel: KernelFigure };
 
 /** The files and their kernels. */
-export class KernelsView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+export class KernelsView extends ListView<Node> {
   private files: FileKernels[] = [];
-  private readonly changes = new vscode.EventEmitter<undefined>();
-  private readonly refresher = new Refresher(() => this.load(), PAUSE_MS);
-  private readonly view: vscode.TreeView<Node>;
-  private readonly registrations: vscode.Disposable;
-  readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(private readonly client: Client) {
-    this.view = vscode.window.createTreeView("kernelScientist.kernels", { treeDataProvider: this, showCollapseAll: true });
+  constructor(client: Client) {
+    super(client, { view: "kernelScientist.kernels", refresh: "kernelScientist.refreshKernels", isTree: true });
     const watcher = vscode.workspace.createFileSystemWatcher(KERNEL_FILES);
     const ask = (): void => {
       this.ask();
     };
-    this.registrations = vscode.Disposable.from(
-      this.view,
-      this.changes,
+    this.keep(
       watcher,
       watcher.onDidCreate(ask),
       watcher.onDidChange(ask),
       watcher.onDidDelete(ask),
-      this.view.onDidChangeVisibility(ask),
-      client.jobs.onDidChange(ask),
-      client.onDidChangeState(ask),
+      client.onDidChangeFiles(ask),
       // A forecast that was made in the background shows in the hints of its file first.
       client.hints.onDidChange((uri) => {
         if (this.view.visible) void this.look(uri);
@@ -48,7 +37,6 @@ export class KernelsView implements vscode.TreeDataProvider<Node>, vscode.Dispos
       vscode.workspace.onDidCloseTextDocument(ask),
       vscode.workspace.onDidSaveTextDocument(ask),
       vscode.workspace.onDidChangeWorkspaceFolders(ask),
-      vscode.commands.registerCommand("kernelScientist.refreshKernels", ask),
     );
   }
 
@@ -61,45 +49,22 @@ export class KernelsView implements vscode.TreeDataProvider<Node>, vscode.Dispos
     return "kernel" in node ? [] : node.file.kernels.map((kernel) => ({ file: node.file, kernel }));
   }
 
-  getParent(node: Node): Node | undefined {
-    return "kernel" in node ? { file: node.file } : undefined;
-  }
-
-  dispose(): void {
-    this.refresher.dispose();
-    this.registrations.dispose();
-  }
-
-  /** Nobody looks, nothing is looked for; and no server is started for a list. */
-  private ask(): void {
-    if (this.view.visible) this.refresher.ask();
-  }
-
   /** Looks at one file again. */
   private async look(uri: string): Promise<void> {
     if (!this.files.some((file) => file.uri === uri)) return;
-    try {
+    await this.told(async () => {
       const [now] = await this.client.request<FileKernels[]>(Methods.kernels, { uris: [uri] });
       this.files = this.files.map((file) => (file.uri === uri && now !== undefined ? now : file));
-    } catch (error) {
-      this.view.message = inWords(error);
-    }
-    this.changes.fire(undefined);
+    });
   }
 
-  private async load(): Promise<void> {
+  protected override async lookUp(): Promise<void> {
     const found = await vscode.workspace.findFiles(KERNEL_FILES, LEFT_OUT, MOST_FILES);
     const open = vscode.workspace.textDocuments.filter(({ languageId, uri }) => uri.scheme === "file" && (languageId === "hip" || languageId === "cuda-cpp" || languageId === "cpp"));
     const uris = [...new Set([...found, ...open.map(({ uri }) => uri)].map((uri) => uri.toString()))].sort();
-    try {
-      const files = uris.length === 0 ? [] : await this.client.request<FileKernels[]>(Methods.kernels, { uris });
-      // What has no kernels is no news, unless it is why it could not be read.
-      this.files = files.filter(({ kernels, problem }) => kernels.length > 0 || problem !== null);
-      this.view.message = "";
-    } catch (error) {
-      this.view.message = inWords(error);
-    }
-    this.changes.fire(undefined);
+    const files = uris.length === 0 ? [] : await this.client.request<FileKernels[]>(Methods.kernels, { uris });
+    // What has no kernels is no news, unless it is why it could not be read.
+    this.files = files.filter(({ kernels, problem }) => kernels.length > 0 || problem !== null);
   }
 }
 

@@ -3,41 +3,26 @@
 import * as vscode from "vscode";
 import type { Client } from "../client";
 import type { Job } from "../jobs";
-import { inWords } from "../errors";
-import { Refresher } from "../panel/refresher";
 import { Methods, type Run } from "../protocol";
+import { ListView } from "./listView";
 import { ago, runIcon, runWords } from "./runWords";
-
-const PAUSE_MS = 1000;
 
 /** A job of this window, or a run. */
 export type Node = { job: Job } | { run: Run };
 
-export class RunsView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+/** What is under way, and the runs on record. */
+export class RunsView extends ListView<Node> {
   private runs: Run[] = [];
-  private readonly changes = new vscode.EventEmitter<undefined>();
-  private readonly refresher = new Refresher(() => this.load(), PAUSE_MS);
-  private readonly view: vscode.TreeView<Node>;
-  private readonly registrations: vscode.Disposable;
-  readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(private readonly client: Client) {
-    this.view = vscode.window.createTreeView("kernelScientist.runs", { treeDataProvider: this });
-    const ask = (): void => {
-      this.ask();
-    };
-    this.registrations = vscode.Disposable.from(
-      this.view,
-      this.changes,
-      this.view.onDidChangeVisibility(ask),
-      client.onDidChangeState(ask),
+  constructor(client: Client) {
+    super(client, { view: "kernelScientist.runs", refresh: "kernelScientist.refreshRuns" });
+    this.keep(
       client.onRunEvent(({ event }) => {
         if (event.event === "started" || event.event === "finished" || event.event === "generation") this.ask();
       }),
       client.jobs.onDidChange(() => {
-        this.changes.fire(undefined);
+        this.show();
       }),
-      vscode.commands.registerCommand("kernelScientist.refreshRuns", ask),
     );
   }
 
@@ -50,25 +35,10 @@ export class RunsView implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     return [...this.client.jobs.running.map((job) => ({ job })), ...this.runs.filter((run) => !isOfThisWindow(run, this.client.jobs.running)).map((run) => ({ run }))];
   }
 
-  dispose(): void {
-    this.refresher.dispose();
-    this.registrations.dispose();
-  }
-
-  private ask(): void {
-    if (this.view.visible) this.refresher.ask();
-  }
-
-  private async load(): Promise<void> {
-    try {
-      const runs = await this.client.request<Run[]>(Methods.runs, {});
-      // Runs elsewhere are other folders' business.
-      this.runs = runs.filter(({ file }) => vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file)) !== undefined);
-      this.view.message = "";
-    } catch (error) {
-      this.view.message = inWords(error);
-    }
-    this.changes.fire(undefined);
+  protected override async lookUp(): Promise<void> {
+    const runs = await this.client.request<Run[]>(Methods.runs, {});
+    // Runs elsewhere are other folders' business.
+    this.runs = runs.filter(({ file }) => vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file)) !== undefined);
   }
 }
 

@@ -1,4 +1,4 @@
-// Status bar: the device and who thinks hypotheses up, what is under way, and what that has cost in this window.
+// Status bar: the device and who thinks hypotheses up, what is under way, and what the runs of the file have cost.
 
 import * as vscode from "vscode";
 import type { Client } from "../client";
@@ -16,8 +16,8 @@ export class StatusBar implements vscode.Disposable {
   private readonly model = vscode.window.createStatusBarItem("kernelScientist.model", vscode.StatusBarAlignment.Right, 99.2);
   private readonly job = vscode.window.createStatusBarItem("kernelScientist.job", vscode.StatusBarAlignment.Left, -10);
   private readonly refresher = new Refresher(() => this.load(), PAUSE_MS);
-  /** What each run of this window has cost. */
-  private readonly spent = new Map<number, number>();
+  /** What the runs of the file in front have cost, in dollars. */
+  private spent = 0;
   private readonly registrations: vscode.Disposable;
 
   constructor(private readonly client: Client) {
@@ -40,13 +40,13 @@ export class StatusBar implements vscode.Disposable {
         if (change.affectsConfiguration("kernelScientist")) ask();
       }),
       client.onDidChangeState(ask),
+      client.onDidChangeFiles(ask),
+      client.jobs.onDidEnd(ask),
       client.jobs.onDidChange(() => {
         this.showJobs();
       }),
-      client.onRunEvent(({ job, event }) => {
-        if (event.event !== "generation" && event.event !== "finished") return;
-        this.spent.set(job, event.spent_usd);
-        this.showJobs();
+      client.onRunEvent(({ event }) => {
+        if (event.event === "generation" || event.event === "finished") ask();
       }),
     );
     ask();
@@ -58,20 +58,25 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private async load(): Promise<void> {
-    const document = vscode.window.activeTextEditor?.document;
+    const document = documentInFront();
     // A bar starts no server: it shows what there is.
-    if (document === undefined || !isKernelFile(document) || this.client.state !== "running") {
-      this.device.hide();
-      this.model.hide();
+    if (document === undefined || this.client.state !== "running") {
+      this.hide();
       return;
     }
     try {
       this.showStatus(await this.client.request<Status>(Methods.status, { uri: document.uri.toString() }));
     } catch {
       // The next look tells; that there is no server is told elsewhere.
-      this.device.hide();
-      this.model.hide();
+      this.hide();
     }
+  }
+
+  private hide(): void {
+    this.device.hide();
+    this.model.hide();
+    this.spent = 0;
+    this.showJobs();
   }
 
   private showStatus(status: Status): void {
@@ -86,19 +91,20 @@ export class StatusBar implements vscode.Disposable {
     this.model.accessibilityInformation = { label: `Kernel Scientist hypotheses by ${provider}` };
     this.device.show();
     this.model.show();
+    this.spent = status.spent_usd;
+    this.showJobs();
   }
 
   private showJobs(): void {
     const [first, ...others] = this.client.jobs.running;
-    const usd = [...this.spent.values()].reduce((sum, spent) => sum + spent, 0);
-    const cost = dollars(usd);
+    const cost = dollars(this.spent);
     if (first === undefined) {
       if (cost === "") {
         this.job.hide();
         return;
       }
       this.job.text = `$(beaker) ${cost}`;
-      this.job.tooltip = `Kernel Scientist has spent ${cost} on models in this window`;
+      this.job.tooltip = `Models have cost ${cost} in all runs of this file`;
     } else {
       const more = others.length > 0 ? ` (+${others.length})` : "";
       this.job.text = `$(loading~spin) ${shortened(first.doing === "" ? first.title : `${first.title}: ${first.doing}`)}${more}${cost === "" ? "" : ` · ${cost}`}`;
@@ -106,6 +112,13 @@ export class StatusBar implements vscode.Disposable {
     }
     this.job.show();
   }
+}
+
+/** The file with kernels in front, or one beside it where a panel is in front. */
+function documentInFront(): vscode.TextDocument | undefined {
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  const editors = activeTextEditor === undefined ? visibleTextEditors : [activeTextEditor];
+  return editors.map(({ document }) => document).find(isKernelFile);
 }
 
 function shortened(text: string): string {

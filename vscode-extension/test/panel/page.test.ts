@@ -106,7 +106,8 @@ void suite("the panel's page", { skip: noBrowser }, () => {
     await opened.page.keyboard.press("End");
     const last = await active();
     assert.notEqual(last, "version-0");
-    assert.ok(await opened.page.locator(`#${last ?? ""}`).isVisible(), "the active row is in sight");
+    // The active row comes into sight.
+    await opened.page.locator(`#${last ?? ""}`).waitFor();
     await opened.page.keyboard.press("Home");
     await opened.page.keyboard.press("ArrowLeft");
     assert.equal(await opened.page.locator("#version-0").getAttribute("aria-expanded"), "false");

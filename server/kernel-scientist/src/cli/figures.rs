@@ -53,6 +53,11 @@ pub fn speed(speed: &SpeedRatio) -> String {
     }
 }
 
+/// `1 generation`, `2 generations`.
+pub fn counted(number: u32, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// Whether an end of an interval says anything: too few samples leave it open, at the largest number there is.
 fn is_bounded(ratio: f64) -> bool {
     ratio.is_finite() && ratio < 1000.0

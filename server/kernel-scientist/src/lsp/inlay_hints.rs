@@ -98,16 +98,16 @@ fn figure(view: &View, kernel: &KernelFacts) -> Option<Hint> {
     Some(Hint { at, label: stale(&label), tooltip: format!("{why}{tooltip}") })
 }
 
-/// `412 us ±0.4% · 1.82x vs original · cpu emulation`, `forecast 412 us on MI300X · 1.82x vs original`; the first of the rows is shown.
+/// `412 us ±0.4% · 1.82x vs original · cpu emulation`, `forecast 412 us on MI300X · 1.82x vs original · first of 2 shapes`; the
+/// first of the rows is shown. What matters most comes first, since editors cut long hints off at their end.
 fn of_rows(rows: &[&Row], history: Option<&KernelHistory>) -> String {
     let Some(row) = rows.first() else { return String::new() };
     let device = devices::shown(&row.device);
-    let shapes = if rows.len() > 1 { format!(" ({} shapes)", rows.len()) } else { String::new() };
     let mut parts = Vec::new();
     if row.is_measured() {
-        parts.push(format!("{}{shapes}", figures::spread(row.median_ns, row.low_ns, row.high_ns)));
+        parts.push(figures::spread(row.median_ns, row.low_ns, row.high_ns));
     } else {
-        parts.push(format!("forecast {}{shapes} on {device}", figures::time(row.median_ns)));
+        parts.push(format!("forecast {} on {device}", figures::time(row.median_ns)));
     }
     parts.extend(row.entry.as_ref().map(|entry| format!("{entry}()")));
     parts.extend(history.and_then(|history| {
@@ -117,18 +117,20 @@ fn of_rows(rows: &[&Row], history: Option<&KernelHistory>) -> String {
     if row.is_measured() {
         parts.push(device);
     }
+    parts.extend(shapes(rows.len()));
     parts.join(" · ")
+}
+
+/// Of how many shapes the first one is shown, where there are several.
+fn shapes(count: usize) -> Option<String> {
+    (count > 1).then(|| format!("first of {count} shapes"))
 }
 
 /// `forecast 412 us on MI300X · 1.82x vs original · bound by LDS`.
 fn of_account(view: &View, account: &Account, history: Option<&KernelHistory>) -> String {
     let (Some(forecast), Some(launch)) = (&view.forecast, account.launches.first()) else { return String::new() };
     let basis = &forecast.forecast.basis;
-    let shapes = match account.launches.len() {
-        1 => String::new(),
-        count => format!(" ({count} shapes)"),
-    };
-    let mut parts = vec![format!("forecast {}{shapes} on {}", figures::time(launch.forecast.us * 1e3), basis.title)];
+    let mut parts = vec![format!("forecast {} on {}", figures::time(launch.forecast.us * 1e3), basis.title)];
     parts.extend(history.and_then(|history| {
         let is_alike = |row: &&Row| {
             !row.is_measured() && row.device == basis.device && row.fingerprint.as_ref() == Some(&account.fingerprint)
@@ -136,6 +138,7 @@ fn of_account(view: &View, account: &Account, history: Option<&KernelHistory>) -
         best_speed(history.rows.iter().rev().filter(is_alike)).map(versus)
     }));
     parts.push(format!("bound by {}", launch.forecast.bound));
+    parts.extend(shapes(account.launches.len()));
     parts.join(" · ")
 }
 

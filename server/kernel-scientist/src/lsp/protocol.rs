@@ -382,7 +382,7 @@ pub struct StatusParams {
 }
 
 /// What a file is worked on with: the answer of `kernelScientist/status`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// The device, as a user names it.
     pub device: String,
@@ -392,6 +392,8 @@ pub struct Status {
     pub is_forecast: bool,
     /// Who thinks hypotheses up; `catalog` is rule-based.
     pub provider: String,
+    /// Dollars that the runs of the file have cost so far, as they are on record.
+    pub spent_usd: f64,
     /// All devices that can be chosen.
     pub devices: Vec<DeviceChoice>,
     /// What is wrong with the settings, if something is.

@@ -1,11 +1,12 @@
-//! What a file is worked on with, for a status bar: its device and who thinks hypotheses up.
+//! What a file is worked on with, for a status bar: its device, who thinks hypotheses up, and what that has cost.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lab::forecast;
+use notebook::{Notebook, NotebookError};
 
-use super::from_proto;
+use super::panel;
 use super::protocol::{DeviceChoice, Status, StatusParams};
 use super::session::Session;
 use super::settings::Settings;
@@ -15,17 +16,35 @@ use crate::devices::{self, CPU};
 
 /// Answers a request for a file's status.
 pub async fn status(session: &Arc<Session>, params: StatusParams) -> Result<Status, String> {
-    let path = from_proto::path_of(&params.uri).ok_or_else(|| format!("{} is no file", params.uri))?;
+    let path = panel::path_of(session, &params.uri)?;
     let settings = Arc::clone(&session.state().settings);
     let named: Option<PathBuf> = session.world.config.clone();
+    let notebook: PathBuf = session.world.notebook.clone();
     let read = move || {
         let folder = path.parent().unwrap_or(Path::new("/"));
-        match Config::load(named.as_deref(), folder) {
+        let mut status = match Config::load(named.as_deref(), folder) {
             Ok(config) => of(&settings, &config, None),
             Err(error) => of(&settings, &Config::default(), Some(error.to_string())),
+        };
+        match spent_usd(&notebook, &path) {
+            Ok(usd) => status.spent_usd = usd,
+            Err(error) => {
+                status.problem.get_or_insert_with(|| error.to_string());
+            }
         }
+        status
     };
     tokio::task::spawn_blocking(read).await.map_err(|error| error.to_string())
+}
+
+/// Dollars that the runs of a file have cost.
+fn spent_usd(notebook: &Path, file: &Path) -> Result<f64, NotebookError> {
+    let Some(notebook) = Notebook::open_existing(notebook)? else { return Ok(0.0) };
+    let mut usd = 0.0;
+    for run in notebook.runs(file)? {
+        usd += notebook.spent(run.id)?.usd;
+    }
+    Ok(usd)
 }
 
 fn of(settings: &Settings, config: &Config, mut problem: Option<String>) -> Status {
@@ -44,6 +63,7 @@ fn of(settings: &Settings, config: &Config, mut problem: Option<String>) -> Stat
         device_title: devices::shown(lab_name.as_deref().unwrap_or(&settings.device)),
         is_forecast: lab_name.as_deref().is_some_and(forecast::is_device),
         provider,
+        spent_usd: 0.0,
         devices: choices(config),
         problem,
     }

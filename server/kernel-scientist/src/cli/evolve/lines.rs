@@ -135,8 +135,8 @@ pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>,
     }
     out.push_str(&format!(
         "{}, {} ({} failed), {} in all\n",
-        counted(finished.generations, "generation"),
-        counted(finished.experiments, "experiment"),
+        figures::counted(finished.generations, "generation"),
+        figures::counted(finished.experiments, "experiment"),
         finished.failed,
         figures::time(finished.spent_s * 1e9)
     ));
@@ -173,11 +173,6 @@ fn spending(tokens: u64, usd: f64) -> Option<String> {
         (tokens, 0.0) => Some(format!("{tokens} tokens")),
         (tokens, usd) => Some(format!("{tokens} tokens, {usd:.2} US dollars")),
     }
-}
-
-/// `1 generation`, `2 generations`.
-fn counted(number: u32, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn headline(finished: &Finished) -> String {

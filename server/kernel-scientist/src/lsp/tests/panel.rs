@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lab::{Figure, KernelTiming, TimeReport};
-use notebook::{MeasuredCode, Notebook};
+use notebook::{MeasuredCode, Notebook, Spent};
 use serde_json::{Value, json};
 
 use super::editor::Editor;
@@ -48,6 +48,14 @@ async fn a_run_is_told_in_the_words_of_the_report() {
     assert_eq!((&all[0]["run"], &all[0]["file"]), (&population["run"], &json!(run.file)), "{all}");
     let of_file = editor.request("kernelScientist/runs", json!({ "uri": uri })).await;
     assert_eq!(of_file, all);
+
+    // What a file's runs have cost is on record, so that it outlives every window.
+    let step = Spent { usd: 20.25, ..Spent::default() };
+    notebook.record_step(run.id, "another step", &Value::Null, &step).unwrap();
+    let status = editor.request("kernelScientist/status", json!({ "uri": uri })).await;
+    assert_eq!(status["spent_usd"], 20.25, "{status}");
+    let other = editor.request("kernelScientist/status", json!({ "uri": editor.uri("other.hip") })).await;
+    assert_eq!(other["spent_usd"], 0.0, "{other}");
     editor.stop().await;
 }
 
