@@ -68,8 +68,12 @@ pub struct ScientistConfig {
     pub provider: Option<String>,
     /// Model, for providers that have several.
     pub model: Option<String>,
-    /// Base URL of an OpenAI-compatible server.
+    /// Base URL of an OpenAI-compatible server, for models of `openai`.
     pub base_url: Option<String>,
+    /// Base URL of a server that speaks Anthropic's API, for models of `anthropic`.
+    pub anthropic_base_url: Option<String>,
+    /// Base URL of a server that speaks Gemini's API, for models of `gemini`.
+    pub gemini_base_url: Option<String>,
     /// Most dollars a run may cost; 0 allows nothing that costs money.
     #[serde(default, deserialize_with = "dollars")]
     #[schemars(range(min = 0.0))]
@@ -144,6 +148,19 @@ pub enum ConfigError {
         /// What is wrong and where.
         message: String,
     },
+}
+
+impl ScientistConfig {
+    /// Where a provider's models are served, if not at its own address.
+    pub fn base_url_of(&self, kind: llm::Kind) -> Option<&str> {
+        let url = match kind {
+            llm::Kind::OpenAi => &self.base_url,
+            llm::Kind::Anthropic => &self.anthropic_base_url,
+            llm::Kind::Gemini => &self.gemini_base_url,
+            llm::Kind::Editor | llm::Kind::Replay => &None,
+        };
+        url.as_deref()
+    }
 }
 
 impl Config {

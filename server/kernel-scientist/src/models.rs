@@ -46,6 +46,22 @@ impl ModelNames {
     fn each(&self) -> [&ModelName; 3] {
         [&self.selector, &self.designer, &self.writer]
     }
+
+    /// Refuses one address for the servers of several providers: each would be told what is for another.
+    fn require_one_server(&self) -> Result<(), LlmError> {
+        let served = self.each().map(|name| name.kind).into_iter().filter(|kind| !kind.base_url().is_empty());
+        let mut kinds: Vec<&str> = served.map(Kind::word).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        match kinds[..] {
+            [] | [_] => Ok(()),
+            _ => Err(LlmError::Setup(format!(
+                "the stages have models of {}, so one --base-url does not do; set base_url (openai), anthropic_base_url or \
+                 gemini_base_url in a settings file and name that with --config",
+                kinds.join(" and ")
+            ))),
+        }
+    }
 }
 
 impl std::fmt::Display for ModelNames {
@@ -112,6 +128,9 @@ impl Models {
     /// [`LlmError`] when an address, a key or a recording cannot be used.
     pub fn connect(names: &ModelNames, reach: &Reach, config: &Config) -> Result<Self, LlmError> {
         let settings = &config.scientist;
+        if reach.base_url.is_some() {
+            names.require_one_server()?;
+        }
         let shared = Shared {
             ledger: Ledger::default(),
             gate: Gate::new(settings.max_calls_at_once.unwrap_or(AT_ONCE)),
@@ -233,16 +252,16 @@ impl Shared {
                 shown(config)
             )));
         }
-        let needs_key = !name.kind.key_variables().is_empty();
-        let given = reach.keys.as_ref().filter(|_| needs_key).and_then(|keys| keys(name.kind));
-        let by_user = reach.base_url.is_some() || config.is_named;
-        let connection = Connection {
-            base_url: reach.base_url.clone().or_else(|| settings.base_url.clone()),
-            named_by_user: by_user,
-            key: Sources { given, command: settings.api_key_command.clone() },
+        let mut connection = Connection {
+            base_url: reach.base_url.as_deref().or(settings.base_url_of(name.kind)).map(str::to_owned),
+            named_by_user: reach.base_url.is_some() || config.is_named,
+            key: Sources { given: None, command: settings.api_key_command.clone() },
             patience: reach.patience.unwrap_or_default(),
             skip: reach.skip,
         };
+        if connection.takes_key(name) {
+            connection.key.given = reach.keys.as_ref().and_then(|keys| keys(name.kind));
+        }
         // What the editor's models cost is its subscription's.
         let is_free = name.kind == Kind::Editor || connection.is_free(name);
         let price = if is_free { Some(Price::NOTHING) } else { self.prices.of(name) };
@@ -356,9 +375,82 @@ mod tests {
         assert!(connect_with(far, false, None).unwrap_err().contains("only if you say so"));
         let command = "[scientist]\napi_key_command = \"touch /tmp/never\"\n";
         assert!(connect_with(command, false, None).unwrap_err().contains("name with --config"));
-        let local = "[scientist]\nbase_url = \"http://127.0.0.1:1/v1\"\n";
-        assert_eq!(connect_with(local, false, None), Ok(()));
         let printed = "[scientist]\napi_key_command = \"echo sk-1\"\nbase_url = \"https://models.example/v1\"\n";
         assert_eq!(connect_with(printed, true, None), Ok(()));
+    }
+
+    /// What a provider's server hears in one question of a stage: its address by number, and the header that holds the key.
+    fn heard(config: &str, is_named: bool, names: &ModelNames, servers: &[&Listener; 2]) -> [Vec<String>; 2] {
+        let text = config.replace("FIRST", &servers[0].url).replace("SECOND", &servers[1].url);
+        let config = Config { is_named, ..toml::from_str(&text).unwrap() };
+        let keys: OfKeys = Arc::new(|kind| Some(format!("sk-of-{kind}").into()));
+        let reach = Reach { keys: Some(keys), attempts: Some(0), ..Reach::default() };
+        let models = Models::connect(names, &reach, &config).unwrap();
+        for model in models.each() {
+            // It answers nobody; what it was sent is what counts.
+            let _ = model.ask(&llm::Request::new("test", "", "Why?"), &mut llm::Caller::new(&|| false, &mut |_| ()));
+        }
+        servers.map(|server| server.keys.lock().unwrap().drain(..).collect())
+    }
+
+    /// A server that refuses everything and keeps the keys that it was sent.
+    struct Listener {
+        url: String,
+        keys: Arc<std::sync::Mutex<Vec<String>>>,
+    }
+
+    impl Listener {
+        fn start() -> Self {
+            use std::io::{BufRead, BufReader, Write};
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let url = format!("http://{}", listener.local_addr().unwrap());
+            let keys = Arc::new(std::sync::Mutex::new(Vec::new()));
+            let kept = Arc::clone(&keys);
+            std::thread::spawn(move || {
+                for stream in listener.incoming() {
+                    let mut stream = stream.unwrap();
+                    let lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+                    let sent = head.iter().find_map(|line| line.find("sk-").map(|at| line[at..].to_owned()));
+                    kept.lock().unwrap().push(sent.unwrap_or_else(|| "no key".into()));
+                    let _ = stream.write_all(b"HTTP/1.1 401 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+                }
+            });
+            Self { url, keys }
+        }
+    }
+
+    #[test]
+    fn each_server_hears_its_own_models_and_no_key_that_is_not_for_it() {
+        let (first, second) = (Listener::start(), Listener::start());
+        let servers = [&first, &second];
+        let check = |config: &str, is_named: bool, models: &str, expected: [&[&str]; 2]| {
+            let names = models.parse().unwrap();
+            assert_eq!(
+                heard(&format!("[scientist]\n{config}"), is_named, &names, &servers),
+                expected,
+                "{config} {models}"
+            );
+        };
+        let both = "base_url = \"FIRST\"\nanthropic_base_url = \"SECOND\"";
+        let two = "selector openai:s, designer anthropic:d, writer anthropic:d";
+        check(both, true, two, [&["sk-of-openai"], &["sk-of-anthropic", "sk-of-anthropic"]]);
+        check(both, true, "anthropic:m", [&[], &["sk-of-anthropic"; 3]]);
+        // A folder's settings lead no key anywhere, this machine included.
+        check(both, false, two, [&["no key"], &["no key"; 2]]);
+        check("gemini_base_url = \"SECOND\"", false, "gemini:m", [&[], &["no key"; 3]]);
+    }
+
+    #[test]
+    fn one_address_is_for_the_models_of_one_provider() {
+        let connect = |models: &str, base: &str| {
+            let reach = Reach { base_url: Some(base.into()), ..Reach::default() };
+            Models::connect(&models.parse().unwrap(), &reach, &Config::default()).map(drop).map_err(|e| e.to_string())
+        };
+        let here = "http://127.0.0.1:1/v1";
+        let error = connect("selector openai:s, designer anthropic:d, writer openai:w", here).unwrap_err();
+        assert!(error.contains("anthropic and openai") && error.contains("anthropic_base_url"), "{error}");
+        assert_eq!(connect("selector openai:s, designer openai:d, writer openai:w", here), Ok(()));
+        assert_eq!(connect("anthropic:m", here), Ok(()));
     }
 }

@@ -161,15 +161,11 @@ fn a_real_model_is_asked_and_its_key_is_nowhere() {
     run.sample("vector_add");
     run.file(
         "kernel-scientist.toml",
-        format!(
-            "[scientist]\nprovider = \"openai\"\nmodel = \"smollm2\"\nbase_url = \"{}/v1\"\nmax_output_tokens = 32\n\
-             knowledge_tokens = 100\n",
-            server.url()
-        ),
+        "[scientist]\nprovider = \"openai\"\nmodel = \"smollm2\"\nmax_output_tokens = 32\nknowledge_tokens = 100\n",
     );
     let with_key = |arguments: &[&str]| -> Done {
         let mut command = run.command(arguments);
-        command.env("OPENAI_API_KEY", real::KEY);
+        command.env("OPENAI_API_KEY", real::KEY).env("KERNEL_SCIENTIST_BASE_URL", format!("{}/v1", server.url()));
         command.output().unwrap().into()
     };
     let doctor = with_key(&["doctor"]);
@@ -183,6 +179,7 @@ fn a_real_model_is_asked_and_its_key_is_nowhere() {
     assert!(last["spent_tokens"].as_u64().unwrap() > 500, "{last}");
     let wrong = {
         let mut command = run.command(["evolve", "vector_add.hip", "--generations", "1"]);
+        command.env("KERNEL_SCIENTIST_BASE_URL", format!("{}/v1", server.url()));
         command.env("OPENAI_API_KEY", "sk-a-wrong-one").output().unwrap()
     };
     let wrong: Done = wrong.into();

@@ -18,6 +18,7 @@ mod resources;
 mod toolchain;
 mod work;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -226,12 +227,12 @@ impl Codegen {
         command.arguments = self.arguments(source, work, arch, &options, precompiled.as_deref());
         command.environment = environment(work.path());
         command.readable = self.toolchain.readable();
-        command.readable.extend([self.libraries.folder().to_owned(), source.folder().to_owned()]);
+        command.readable.push(self.libraries.folder().to_owned());
         command.readable.extend(precompiled.clone());
-        command.readable.extend(headers.texts.keys().filter_map(|header| header.parent()).map(Path::to_owned));
-        command.readable.extend(options.include_folders.iter().chain(&options.system_folders).cloned());
-        command.readable.extend(options.forced_includes.iter().cloned());
-        command.readable.extend(options.main.iter().filter_map(|main| main.parent()).map(Path::to_owned));
+        match &options.confined {
+            Some(confined) => command.readable.extend(confined.readable()),
+            None => command.readable.extend(around(source, &headers.texts, &options)),
+        }
         let mut run = sandbox::run(&command, cancel)?;
         if precompiled.is_some() && matches!(run.end, End::Status(1..)) {
             // What was compiled beforehand may clash with the user's names or macros.
@@ -280,6 +281,15 @@ impl Codegen {
         arguments.extend(options.arguments().into_iter().map(OsString::from));
         arguments
     }
+}
+
+/// The folders of a source and its headers, and those that the options name.
+fn around(source: &Source, headers: &BTreeMap<PathBuf, includes::Header>, options: &CompileOptions) -> Vec<PathBuf> {
+    let mut folders = vec![source.folder().to_owned()];
+    folders.extend(headers.keys().chain(&options.main).filter_map(|path| path.parent()).map(Path::to_owned));
+    folders.extend(options.include_folders.iter().chain(&options.system_folders).cloned());
+    folders.extend(options.forced_includes.iter().cloned());
+    folders
 }
 
 /// What the compiler gets of an environment, with `folder` for its temporary files.

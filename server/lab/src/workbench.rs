@@ -24,7 +24,7 @@ use crate::sandbox::Limits;
 use crate::sanitize::{self, Sanitized, Sanitizer};
 use crate::toolchain::cpu::{BuiltProgram, Cpu, DEVICE, DEVICE_NOTE};
 use crate::toolchain::forecast::{Extent, Fed, Target, TracedRun, Tracer};
-use crate::toolchain::{CompileOptions, clangd};
+use crate::toolchain::{CompileOptions, Confinement, clangd};
 use crate::turn::Turn;
 use crate::{Cancel, Comparison, LabError, Source, TimeReport};
 use ::forecast::code::Code;
@@ -163,7 +163,8 @@ impl Workbench {
     pub fn open(source: &Source, options: WorkbenchOptions, cancel: &Cancel) -> Result<Self, LabError> {
         let found = find_feed(source, &options)?;
         let cpu = Cpu::open(&options.cache, cancel)?;
-        let compile = clangd::options_for(&source.path)?.with(&found.compile);
+        let mut compile = clangd::options_for(&source.path)?.with(&found.compile);
+        compile.confined = Some(Arc::new(confined(source, &found.feed, &compile, &cpu, cancel)?));
         let limits = Limits::new(options.timeout, options.memory_bytes);
         let forecaster = match options.device.as_str() {
             DEVICE => None,
@@ -181,6 +182,18 @@ impl Workbench {
             forecaster,
             seen: forecasting::Seen::default(),
         })
+    }
+
+    /// Lets what is built here read what `other`, a further source of the user's, includes.
+    ///
+    /// # Errors
+    /// As [`Workbench::open`].
+    pub fn admit(&mut self, other: &Source, cancel: &Cancel) -> Result<(), LabError> {
+        let compile = CompileOptions { confined: None, ..self.compile.clone() };
+        let of_other = confined(other, &self.feed, &compile, &self.cpu, cancel)?;
+        let own = self.compile.confined.as_deref().cloned().unwrap_or_default();
+        self.compile.confined = Some(Arc::new(own.and(&of_other)));
+        Ok(())
     }
 
     /// The source that the workbench was opened with.
@@ -491,6 +504,32 @@ fn beside<T: Send, O: Send>(other: impl FnOnce() -> Option<O> + Send, work: impl
         let _other = scope.spawn(other);
         work()
     })
+}
+
+/// What versions of `source` may read: what it reads itself, and never the benchmark file.
+fn confined(
+    source: &Source,
+    feed: &Feed,
+    compile: &CompileOptions,
+    cpu: &Cpu,
+    cancel: &Cancel,
+) -> Result<Confinement, LabError> {
+    let (compile, hidden) = match feed {
+        Feed::Benchmark(benchmark) => {
+            (&compile.clone().with(&benchmark.program.compile_options_of_the_source()), Some(benchmark.path.as_path()))
+        }
+        Feed::Program(_) => (compile, None),
+    };
+    let confinement = Confinement::to(source, compile, hidden)?;
+    if !confinement.is_open() {
+        return Ok(confinement);
+    }
+    match cpu.files_read(source, compile, cancel) {
+        Ok(files) => Ok(confinement.with(files)),
+        // Why it does not compile is told when it is built.
+        Err(LabError::Code(_)) => Ok(confinement),
+        Err(error) => Err(error),
+    }
 }
 
 fn of_another_workbench() -> LabError {

@@ -36,6 +36,12 @@ impl Connection {
         name.kind == Kind::Replay || self.address(name).is_ok_and(|base| key::is_local(&base))
     }
 
+    /// Whether a key may go where it leads.
+    pub fn takes_key(&self, name: &ModelName) -> bool {
+        !name.kind.key_variables().is_empty()
+            && self.address(name).is_ok_and(|base| key::may_go_to(name, &base, self.named_by_user) == Ok(true))
+    }
+
     fn address(&self, name: &ModelName) -> Result<Url, LlmError> {
         let base = self.base_url.as_deref().unwrap_or(name.kind.base_url());
         let base = Url::parse(base)
@@ -60,8 +66,10 @@ pub fn connect(name: &ModelName, connection: &Connection) -> Result<Box<dyn Prov
         Kind::OpenAi | Kind::Anthropic | Kind::Gemini => {}
     }
     let base = connection.address(name)?;
-    key::check_address(name, &base, connection.named_by_user)?;
-    let key = key::find(name, &base, &connection.key, |variable| std::env::var(variable).ok())?;
+    let key = match key::may_go_to(name, &base, connection.named_by_user)? {
+        true => key::find(name, &base, &connection.key, |variable| std::env::var(variable).ok())?,
+        false => None,
+    };
     let patience = connection.patience;
     Ok(match name.kind {
         Kind::Anthropic => Box::new(HttpProvider::new(name, Anthropic, &base, key, patience)?),

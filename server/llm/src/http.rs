@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::error::LlmError;
 use crate::key;
-use crate::name::ModelName;
+use crate::name::{Kind, ModelName};
 use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage};
 
 /// How often a call looks whether it was cancelled.
@@ -82,6 +82,7 @@ pub(crate) struct Trouble {
 /// A provider on the network.
 pub(crate) struct HttpProvider<D> {
     name: String,
+    kind: Kind,
     model: String,
     dialect: D,
     address: Url,
@@ -128,7 +129,8 @@ impl<D: Dialect> HttpProvider<D> {
             .enable_all()
             .build()
             .map_err(|error| setup(format!("no runtime: {error}")))?;
-        Ok(Self { name: name.to_string(), model: name.model.clone(), dialect, address, key, patience, client, runtime })
+        let (kind, model) = (name.kind, name.model.clone());
+        Ok(Self { name: name.to_string(), kind, model, dialect, address, key, patience, client, runtime })
     }
 
     async fn ask(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
@@ -207,7 +209,14 @@ impl<D: Dialect> HttpProvider<D> {
         let detail = self.quote(&format!("{status}: {}", message_of(words)));
         let lower = words.to_lowercase();
         match status.as_u16() {
+            401 | 403 if self.key.is_none() => {
+                LlmError::NoKey { who, remedy: format!("the server wants one ({detail}); {}", key::remedy(self.kind)) }
+            }
             401 | 403 => LlmError::KeyRefused { who, detail },
+            // Gemini's way to say so.
+            400 if lower.contains("api_key_invalid") || lower.contains("api key not valid") => {
+                LlmError::KeyRefused { who, detail }
+            }
             404 => LlmError::NotFound { who, detail },
             402 => LlmError::OutOfQuota { who, detail },
             429 if lower.contains("insufficient_quota") || lower.contains("credit balance") => {

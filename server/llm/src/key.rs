@@ -1,9 +1,9 @@
 //! Keys: where they come from, and where they may go.
 //!
 //! A key comes from an environment variable, else from a command that the user named (a password manager). It is wrapped
-//! in [`SecretString`], which has no way to be printed and is wiped when dropped. It goes to the provider's own address, to
-//! this machine, and to an address that the user named; never to one that a workspace's settings name, since opening
-//! somebody else's folder would then be enough to lose it.
+//! in [`SecretString`], which has no way to be printed and is wiped when dropped. It goes to the provider's own address, and to
+//! one that the user named; never to one that a workspace's settings alone name, since opening somebody else's folder would then
+//! be enough to lose it. A server on this machine may be somebody else's, too: it gets questions, and no key.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -75,13 +75,13 @@ pub(crate) fn is_local(base: &Url) -> bool {
     }
 }
 
-/// Refuses an address to which a key must not go.
+/// Whether a key may go to an address; questions may in any case that is no error.
 ///
 /// # Errors
-/// [`LlmError::Setup`] for one that only a workspace named, or that is not encrypted and not on this machine.
-pub(crate) fn check_address(name: &ModelName, base: &Url, named_by_user: bool) -> Result<(), LlmError> {
+/// [`LlmError::Setup`] for an address that only a workspace named, or that is not encrypted, and not on this machine.
+pub(crate) fn may_go_to(name: &ModelName, base: &Url, named_by_user: bool) -> Result<bool, LlmError> {
     if is_local(base) {
-        return Ok(());
+        return Ok(named_by_user);
     }
     let own = Url::parse(name.kind.base_url()).ok();
     let is_own = own.is_some_and(|own| own.origin() == base.origin());
@@ -98,7 +98,16 @@ pub(crate) fn check_address(name: &ModelName, base: &Url, named_by_user: bool) -
              machine"
         )));
     }
-    Ok(())
+    Ok(true)
+}
+
+/// What to do where a server wants a key and got none.
+pub(crate) fn remedy(kind: Kind) -> String {
+    let variable = kind.key_variables().first().copied().unwrap_or_default();
+    format!(
+        "set {variable}; where a folder's settings name the server, name it yourself too, since none goes there else: pass \
+         --base-url, or name the settings file with --config"
+    )
 }
 
 /// Replaces the key in a text that came from elsewhere.
@@ -182,22 +191,24 @@ mod tests {
 
     #[test]
     fn a_key_goes_only_where_it_may() {
-        let check = |base: &str, named_by_user: bool, expected: Option<&str>| {
-            let found = check_address(&name(), &Url::parse(base).unwrap(), named_by_user);
+        let check = |base: &str, named_by_user: bool, expected: Result<bool, &str>| {
+            let found = may_go_to(&name(), &Url::parse(base).unwrap(), named_by_user);
             match (found, expected) {
-                (Ok(()), None) => {}
-                (Err(error), Some(part)) => assert!(error.to_string().contains(part), "{base}: {error}"),
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{base}"),
+                (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{base}: {error}"),
                 (found, expected) => panic!("{base}: {found:?}, expected {expected:?}"),
             }
         };
-        check("https://api.openai.com/v1", false, None);
-        check("https://api.openai.com.evil.example/v1", false, Some("only if you say so"));
-        check("https://user@evil.example/v1", false, Some("only if you say so"));
-        check("https://openrouter.ai/api/v1", true, None);
-        check("http://openrouter.ai/api/v1", true, Some("not encrypted"));
-        for local in ["http://localhost:1234/v1", "http://127.0.0.1:1/", "http://[::1]:8080/v1"] {
-            check(local, false, None);
+        check("https://api.openai.com/v1", false, Ok(true));
+        check("https://api.openai.com.evil.example/v1", false, Err("only if you say so"));
+        check("https://api.anthropic.com", false, Err("only if you say so"));
+        check("https://user@evil.example/v1", false, Err("only if you say so"));
+        check("https://openrouter.ai/api/v1", true, Ok(true));
+        check("http://openrouter.ai/api/v1", true, Err("not encrypted"));
+        for local in ["http://localhost:1234/v1", "http://127.0.0.1:1/", "http://[::1]:8080/v1", "http://127.9.9.9/"] {
+            check(local, false, Ok(false));
+            check(local, true, Ok(true));
         }
-        check("http://localhost.evil.example/v1", false, Some("only if you say so"));
+        check("http://localhost.evil.example/v1", false, Err("only if you say so"));
     }
 }

@@ -21,6 +21,7 @@ fn model_with_key(kind: &str, server: &RealServer, key: &str, most: u32) -> Mode
     let base = if kind == "openai" { format!("{}/v1", server.url()) } else { server.url() };
     let connection = Connection {
         base_url: Some(base),
+        named_by_user: true,
         key: Sources { given: Some(key.into()), command: None },
         patience: Patience { connect: PATIENCE, silence: PATIENCE, whole: PATIENCE },
         ..Connection::default()

@@ -221,6 +221,7 @@ fn the_key_is_in_no_error_no_log_and_no_recording() {
             let name: llm::ModelName = format!("{kind}:m").parse().unwrap();
             let connection = Connection {
                 base_url: Some(stub.url()),
+                named_by_user: true,
                 key: llm::key::Sources { given: Some(KEY.into()), command: None },
                 ..Connection::default()
             };

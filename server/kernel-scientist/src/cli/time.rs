@@ -84,7 +84,10 @@ struct KernelRow<'a> {
 pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
     let source = read_source(&args.file)?;
     let other = args.against.as_deref().map(read_source).transpose()?;
-    let subject = Subject::open(context, &source, &args.subject, args.kernel.as_deref())?;
+    let mut subject = Subject::open(context, &source, &args.subject, args.kernel.as_deref())?;
+    if let Some(other) = &other {
+        subject.workbench.admit(other, &context.cancel)?;
+    }
     let sampling = Sampling {
         seed: args.seed.unwrap_or_else(rand::random),
         budget: args.budget.map_or(TIMING_BUDGET, Duration::from_secs_f64),

@@ -37,7 +37,7 @@ impl Codegen {
         cancel: &Cancel,
     ) -> Result<Answer, LabError> {
         let key = self.key(source, arch, options);
-        if let Some(known) = self.known(&key) {
+        if let Some(known) = self.known(&key, options) {
             return Ok(known);
         }
         let work = WorkFolder::new(source)?;
@@ -66,8 +66,17 @@ impl Codegen {
         maker.add(source.text.as_bytes()).key()
     }
 
-    fn known(&self, key: &Key) -> Option<Answer> {
+    fn known(&self, key: &Key, options: &CompileOptions) -> Option<Answer> {
         let kept: Kept = serde_json::from_str(&self.cache.read_note(key)?).ok()?;
+        // It may be of the same text where more could be read.
+        let ours = [self.cache.root().to_owned()].into_iter().chain(self.toolchain.readable()).collect::<Vec<_>>();
+        let may_be_read = |path: &Path| match &options.confined {
+            Some(confined) => confined.allows(path) || ours.iter().any(|folder| path.starts_with(folder)),
+            None => true,
+        };
+        if !kept.headers.iter().all(|(path, _)| may_be_read(path)) {
+            return None;
+        }
         let is_as_it_was = |(path, was): &(PathBuf, String)| hash(path).is_some_and(|is| is == *was);
         kept.headers.iter().all(is_as_it_was).then_some(kept.answer)
     }

@@ -89,7 +89,7 @@ impl Headers {
     }
 
     /// The user's file that `include` in `includer` means.
-    fn find(&mut self, source: &Path, includer: &Path, include: &Include) -> Option<PathBuf> {
+    pub(super) fn find(&mut self, source: &Path, includer: &Path, include: &Include) -> Option<PathBuf> {
         let beside = include.quoted.then(|| includer.parent()).flatten();
         let known = self.folders.iter().chain(&self.found_folders).map(PathBuf::as_path);
         let mut places = beside.into_iter().chain(known).map(|folder| without_dots(&folder.join(&include.name)));
@@ -103,10 +103,62 @@ impl Headers {
     }
 }
 
+/// A file as a source names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Include {
+pub(super) struct Include {
     name: String,
     quoted: bool,
+}
+
+/// All that a text may make a compiler read.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// The files that it names.
+    pub(super) files: Vec<Include>,
+    /// A macro names a further one.
+    pub(super) by_macro: bool,
+}
+
+/// What a text names to be included, embedded or put in by the assembler, and in macros, which may be put to that use.
+pub(super) fn named(text: &str) -> Named {
+    let mut named = Named::default();
+    for line in text.lines() {
+        if line.contains("incbin") || line.contains("__has_include") || line.contains("__has_embed") {
+            named.files.extend(quoted(line));
+        }
+        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+        let directive = directive.trim_start();
+        let rest = directive.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '_');
+        match &directive[..directive.len() - rest.len()] {
+            "include" | "include_next" | "import" | "embed" => match include(rest.trim_start()) {
+                Some(include) => named.files.push(include),
+                None => named.by_macro = true,
+            },
+            "define" => {
+                named.files.extend(quoted(rest));
+                named.files.extend(rest.find('<').and_then(|at| include(&rest[at..])));
+            }
+            _ => {}
+        }
+    }
+    named
+}
+
+/// What stands between quotes, which may be escaped.
+fn quoted(line: &str) -> impl Iterator<Item = Include> {
+    let parts = line.split('"').skip(1).map(|part| part.trim_end_matches('\\')).filter(|part| !part.is_empty());
+    parts.map(|name| Include { name: name.to_owned(), quoted: true })
+}
+
+/// `"NAME"` or `<NAME>` at the beginning of a text.
+fn include(text: &str) -> Option<Include> {
+    let (quoted, end) = match text.chars().next()? {
+        '"' => (true, '"'),
+        '<' => (false, '>'),
+        _ => return None,
+    };
+    let (name, _) = text[1..].split_once(end)?;
+    Some(Include { name: name.into(), quoted })
 }
 
 /// Whether one of the includes may be of the user's: not only headers of C++'s, which have no ending, and of HIP's.
@@ -119,14 +171,7 @@ pub(crate) fn may_be_users(text: &str) -> bool {
 /// The includes with a literal name.
 fn includes(text: &str) -> impl Iterator<Item = Include> {
     text.lines().filter_map(|line| {
-        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
-        let (quoted, end) = match rest.chars().next()? {
-            '"' => (true, '"'),
-            '<' => (false, '>'),
-            _ => return None,
-        };
-        let (name, _) = rest[1..].split_once(end)?;
-        Some(Include { name: name.into(), quoted })
+        include(line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start())
     })
 }
 

@@ -1,6 +1,9 @@
 //! How a source is compiled: include folders, macros, the language standard.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Confinement;
 
 /// Compiler settings of a program, beside those that the toolchain has for itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub struct CompileOptions {
     pub extra: Vec<String>,
     /// Every kernel that waits at barriers runs on fibers, also where it could be split into loops.
     pub fibers: bool,
+    /// Which of the user's files may be read; without, all in the source's and its headers' folders.
+    pub confined: Option<Arc<Confinement>>,
 }
 
 impl CompileOptions {
@@ -37,6 +42,7 @@ impl CompileOptions {
         self.forced_includes.extend_from_slice(&others.forced_includes);
         self.extra.extend_from_slice(&others.extra);
         self.fibers |= others.fibers;
+        self.confined = others.confined.clone().or(self.confined);
         self.sources.extend_from_slice(&others.sources);
         self.main = others.main.clone().or(self.main);
         self.standard = others.standard.clone().or(self.standard);
@@ -136,6 +142,7 @@ mod tests {
                 sources: vec![],
                 extra: vec![],
                 fibers: false,
+                confined: None,
             }
         );
         assert_eq!(

@@ -90,6 +90,7 @@ pub fn model_with(kind: &str, url: &str, patience: Patience) -> Model {
     let name: ModelName = format!("{kind}:m").parse().unwrap();
     let connection = Connection {
         base_url: Some(url.to_owned()),
+        named_by_user: true,
         key: Sources { given: Some(SecretString::from(KEY)), command: None },
         patience,
         ..Connection::default()

@@ -56,24 +56,36 @@ pub fn capabilities() -> Value {
 impl Editor {
     /// An editor whose server has not been spoken to.
     pub fn silent() -> Self {
-        Self::of_session().0
+        Self::of_session(None).0
+    }
+
+    /// An editor whose server was started with this text as the settings file that its user names.
+    pub async fn with_config(text: &str, settings: Value) -> Self {
+        let mut editor = Self::of_session(Some(text)).0;
+        editor.begin(capabilities(), settings).await;
+        editor
     }
 
     /// An editor with its server's session, initialized with these options.
     pub async fn with_session(options: Value) -> (Self, Arc<Session>) {
-        let (mut editor, session) = Self::of_session();
+        let (mut editor, session) = Self::of_session(None);
         editor.begin(capabilities(), options).await;
         (editor, session.await.unwrap())
     }
 
-    fn of_session() -> (Self, oneshot::Receiver<Arc<Session>>) {
+    fn of_session(config: Option<&str>) -> (Self, oneshot::Receiver<Arc<Session>>) {
         let folder = tempfile::tempdir().unwrap();
         let cache = dirs::cache_dir().unwrap().join("kernel-scientist");
+        let config = config.map(|text| {
+            let path = folder.path().join("named.toml");
+            std::fs::write(&path, text).unwrap();
+            path
+        });
         let world = World {
             cache,
             notebook: folder.path().join("notebook.db"),
             log: Level::default(),
-            config: None,
+            config,
             device: devices::DEFAULT.into(),
         };
         let (ours, theirs) = tokio::io::duplex(1 << 20);

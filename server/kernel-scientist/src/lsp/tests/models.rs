@@ -134,7 +134,10 @@ const BENCHMARK: &str = include_str!("../../../../../tests/benchmarks/vector_add
 
 /// An editor with the vector addition of the samples open.
 async fn with_vector_add(options: Value) -> (Editor, String) {
-    let mut editor = Editor::start_with(capabilities(), options).await;
+    with_file(Editor::start_with(capabilities(), options).await).await
+}
+
+async fn with_file(mut editor: Editor) -> (Editor, String) {
     std::fs::write(editor.path("vector_add.bench.toml"), BENCHMARK).unwrap();
     let uri = editor.open("vector_add.hip", VECTOR_ADD).await;
     (editor, uri)
@@ -226,16 +229,31 @@ async fn the_editor_hands_a_key_over_when_it_is_needed() {
     const KEY: &str = "sk-kept-by-the-editor-123456";
     let (port, seen) = refusing();
     let options = json!({ "keys": true, "forecasts": false, "device": "cpu" });
-    let (mut editor, uri) = with_vector_add(options).await;
     let settings =
         format!("[scientist]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\n");
-    std::fs::write(editor.path("kernel-scientist.toml"), settings).unwrap();
+    let (mut editor, uri) = with_file(Editor::with_config(&settings, options).await).await;
     editor.execute("suggest", json!({ "uri": uri, "kernel": "vector_add" })).await;
     let asked = editor.expect("kernelScientist/key", json!({ "key": KEY })).await;
     assert_eq!(asked, json!({ "provider": "openai" }));
     let said = editor.message(None).await;
     assert!(said.contains("check the key") && !said.contains(KEY), "{said}");
     assert_eq!(seen.recv().unwrap(), format!("Bearer {KEY}"));
+    ended(&mut editor).await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folders_settings_get_no_key_of_the_editors() {
+    let (port, seen) = refusing();
+    let (mut editor, uri) = with_vector_add(json!({ "keys": true, "forecasts": false, "device": "cpu" })).await;
+    let settings =
+        format!("[scientist]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\n");
+    std::fs::write(editor.path("kernel-scientist.toml"), settings).unwrap();
+    editor.execute("suggest", json!({ "uri": uri, "kernel": "vector_add" })).await;
+    // The editor is not asked for a key: what comes next is what came of the question.
+    let said = editor.message(None).await;
+    assert!(said.contains("the server wants one") && said.contains("--config"), "{said}");
+    assert!(seen.try_recv().is_err());
     ended(&mut editor).await;
     editor.stop().await;
 }

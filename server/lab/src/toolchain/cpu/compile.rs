@@ -87,6 +87,28 @@ impl Cpu {
         build.make(&key)
     }
 
+    /// The user's files that the compiler reads for `source`, which is built for that where it was not yet.
+    ///
+    /// # Errors
+    /// As [`Cpu::build_object`].
+    pub(crate) fn files_read(
+        &self,
+        source: &Source,
+        options: &CompileOptions,
+        cancel: &Cancel,
+    ) -> Result<Vec<PathBuf>, LabError> {
+        let (sources, options) = self.sources(source, None, options)?;
+        let build = Build { cpu: self, product: Product::Object, sources: &sources, options: &options, cancel };
+        let key = build.key();
+        if build.find(&key).is_none() {
+            build.make(&key)?;
+        }
+        let note = self.cache.read_note(&key).unwrap_or_default();
+        let mut files: Vec<PathBuf> = serde_json::from_str(&note).unwrap_or_default();
+        files.extend(sources.texts().map(|(path, _)| path.to_owned()));
+        Ok(files)
+    }
+
     /// Whether a build of `source` would have kernels that are split at their barriers, if they compile so.
     pub(crate) fn splits(&self, source: &Source, options: &CompileOptions) -> Result<bool, LabError> {
         Ok(self.sources(source, None, options)?.0.is_split())
@@ -118,6 +140,10 @@ impl Cpu {
                 headers.follow_source(&other)?;
                 others.push(other);
             }
+        }
+        if let Some(confined) = &options.confined {
+            // What has a place in the overlay could be read past the sandbox.
+            headers.texts.retain(|path, header| !header.on_disk || confined.allows(path));
         }
         let mut options = options.clone();
         options.include_folders.extend(headers.found_folders);
@@ -164,6 +190,10 @@ impl Build<'_> {
     fn find(&self, key: &Key) -> Option<Built> {
         let note = self.cpu.cache.read_note(key)?;
         let headers: Vec<PathBuf> = serde_json::from_str(&note).ok()?;
+        // It may have been made of the same text where more could be read.
+        if self.options.confined.as_ref().is_some_and(|confined| !headers.iter().all(|path| confined.allows(path))) {
+            return None;
+        }
         let entry = self.cpu.cache.find(Room::Builds, &with_headers(key, &headers).ok()?)?;
         let warnings = fs::read_to_string(entry.join(WARNINGS)).ok()?;
         Some(Built::of_entry(&entry, serde_json::from_str(&warnings).ok()?))
@@ -347,6 +377,10 @@ impl Build<'_> {
 
     pub(super) fn readable(&self) -> Vec<PathBuf> {
         let mut readable = vec![self.cpu.cache.root().to_owned()];
+        if let Some(confined) = &self.options.confined {
+            readable.extend(confined.readable());
+            return readable;
+        }
         readable.extend(self.sources.folders());
         readable.extend(self.sources.others.iter().filter_map(|other| other.parent()).map(Path::to_owned));
         readable.extend(self.options.include_folders.iter().chain(&self.options.system_folders).cloned());

@@ -79,6 +79,9 @@ fn in_users_words(text: &str) -> String {
             "{text}; if another source file has it, name that file in the benchmark file: [program] sources = [\"FILE\"]"
         );
     }
+    if text.starts_with("cannot open") && text.ends_with("Permission denied") {
+        return format!("{text}; a version may read what the original includes, and nothing else of what lies there");
+    }
     let about_a_launch = ["ks::", "KS_LAUNCH", "ks_arguments", "ks_probe"].iter().any(|name| text.contains(name));
     if about_a_launch {
         return "the arguments of this launch do not fit the kernel's parameters or the launch configuration".into();
