@@ -51,7 +51,7 @@ class Relay(http.server.BaseHTTPRequestHandler):
                 time.sleep(0.2)
             self.event({"model": body["model"], "choices": [{"delta": {"content": answer.read_text()}}]})
             self.event({"choices": [{"delta": {}, "finish_reason": "stop"}]})
-        except BrokenPipeError:
+        except ConnectionError:
             question.unlink(missing_ok=True)
 
     def event(self, data):

@@ -136,8 +136,8 @@ export type EndState = "completed" | "cancelled" | "paused" | "failed";
 /**
  * An event of a run, `{"event":"started",...}` in JSON. Times are in seconds (`_s`) or nanoseconds (`_ns`).
  *
- * Each is sent after what it tells is in the notebook. The first is `started`, unless the run could not begin; the last is `finished`, exactly once,
- * whatever ended the run. A run that is resumed does not repeat the events of what it finds recorded.
+ * Each is sent after what it tells is in the notebook, but for those of models at work (`answering`, `waiting`), which are kept
+ * nowhere. The first of the others is `started`, unless the run could not begin; the last is `finished`, exactly once, whatever ended the run. A run that is resumed does not repeat the events of what it finds recorded.
  */
 export type Event = {
   /** What it may use up. */
@@ -163,6 +163,22 @@ export type Event = {
   event: "working";
   /** Generation, from 1; 0 before the first and after the last. */
   generation: number;
+} | {
+  /** How many answers of this stage are under way. */
+  answers: number;
+  /** Characters of them that have come so far. */
+  characters: number;
+  event: "answering";
+  /** What they are asked for: `selector`, `designer`, `writer` or `repair`. */
+  stage: string;
+} | {
+  event: "waiting";
+  /** What happened. */
+  reason: string;
+  /** What it was asked for. */
+  stage: string;
+  /** Time until it is asked again. */
+  wait_s: number;
 } | {
   /** Speed against the original, over all steps since; not yet confirmed. */
   against_original: SpeedRatio | null;

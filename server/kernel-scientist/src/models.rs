@@ -1,6 +1,6 @@
 //! From the settings and the command line to the models behind the stages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use lab::workbench::Workbench;
 use llm::connect::{Connection, Patience, connect};
+use llm::hearing::Listener;
 use llm::key::{SecretString, Sources};
 use llm::replay::Recorder;
-use llm::{Gate, Kind, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Provider, Retry};
-use notebook::{ModelCall, Notebook, RunId};
+use llm::{Gate, Hearing, Kind, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Provider, Retry};
+use notebook::{Calibration, ModelCall, Notebook, NotebookError, Run, RunId};
 use scientist::budget::Budget;
 use scientist::evolution::CallLog;
 use scientist::knowledge::Knowledge;
 use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, ModelScientist, Prompts, StageModels, WHOLE_FILE_LINES};
 use scientist::task::Task;
+use serde_json::Value;
 
 use crate::cli::figures;
 use crate::config::{Config, ScientistConfig};
@@ -111,6 +113,8 @@ pub struct Reach {
     pub editor: Option<OfEditor>,
     /// Keys that the editor keeps; they count before the environment's.
     pub keys: Option<OfKeys>,
+    /// Who hears how far answers are.
+    pub listener: Option<Listener>,
 }
 
 /// The models behind the stages and the bill that they share.
@@ -119,6 +123,8 @@ pub struct Models {
     pub stages: StageModels,
     /// What they cost.
     pub ledger: Ledger,
+    /// Where they are served, in words; `None` where none is asked over the network.
+    pub served_at: Option<String>,
 }
 
 impl Models {
@@ -136,17 +142,39 @@ impl Models {
             gate: Gate::new(settings.max_calls_at_once.unwrap_or(AT_ONCE)),
             prices: PriceTable::with(&settings.price),
             recorder: reach.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new),
+            hearing: reach.listener.clone().map_or_else(Hearing::default, Hearing::new),
         };
         let mut made: HashMap<&ModelName, Arc<Model>> = HashMap::new();
+        let mut addresses: BTreeSet<String> = BTreeSet::new();
         for name in names.each() {
             if !made.contains_key(name) {
-                made.insert(name, Arc::new(shared.model(name, reach, config)?));
+                let (model, address) = shared.model(name, reach, config)?;
+                made.insert(name, Arc::new(model));
+                addresses.extend(address);
             }
         }
         let get = |name: &ModelName| Arc::clone(&made[name]);
         let stages =
             StageModels { selector: get(&names.selector), designer: get(&names.designer), writer: get(&names.writer) };
-        Ok(Self { stages, ledger: shared.ledger })
+        let served_at = (!addresses.is_empty()).then(|| addresses.into_iter().collect::<Vec<_>>().join(", "));
+        Ok(Self { stages, ledger: shared.ledger, served_at })
+    }
+
+    /// Refuses to go on with a run elsewhere than where it was begun: the code and the key would go to another server, and
+    /// what a call costs may be another matter there.
+    ///
+    /// # Errors
+    /// Where `begun_at` says another place, unless `reach` names one.
+    pub fn go_on_at(&self, run: &Run, reach: &Reach) -> Result<(), String> {
+        let begun_at = run.settings.get("served_at").and_then(Value::as_str);
+        match (begun_at, &self.served_at, &reach.base_url) {
+            (Some(begun), Some(now), None) if begun != now => Err(format!(
+                "run {} was begun with its models at {begun} and would go on at {now}; pass --base-url, or set base_url in the \
+                 settings, to say where it goes on",
+                run.id
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Whether every call costs nothing.
@@ -240,10 +268,12 @@ struct Shared {
     gate: Gate,
     prices: PriceTable,
     recorder: Option<Arc<Recorder>>,
+    hearing: Hearing,
 }
 
 impl Shared {
-    fn model(&self, name: &ModelName, reach: &Reach, config: &Config) -> Result<Model, LlmError> {
+    /// A model, and where it is served.
+    fn model(&self, name: &ModelName, reach: &Reach, config: &Config) -> Result<(Model, Option<String>), LlmError> {
         let settings = &config.scientist;
         if settings.api_key_command.is_some() && !config.is_named {
             return Err(LlmError::Setup(format!(
@@ -273,12 +303,14 @@ impl Shared {
             price,
             max_output_tokens: settings.max_output_tokens.unwrap_or(MAX_OUTPUT_TOKENS),
             recorder: self.recorder.clone(),
+            hearing: self.hearing.clone(),
         };
         let provider = match &reach.editor {
             Some(editor) if name.kind == Kind::Editor => editor(&name.model),
             _ => connect(name, &connection)?,
         };
-        Ok(Model::new(name.clone(), provider, options))
+        let address = connection.served_at(name);
+        Ok((Model::new(name.clone(), provider, options), address))
     }
 }
 
@@ -296,8 +328,17 @@ fn kept(call: llm::Call) -> ModelCall {
 ///
 /// # Errors
 /// When the notebook cannot be read.
-pub fn answered(notebook: &Notebook, run: RunId) -> Result<usize, notebook::NotebookError> {
+pub fn answered(notebook: &Notebook, run: RunId) -> Result<usize, NotebookError> {
     notebook.model_calls(run).map(|calls| calls.len())
+}
+
+/// How good a model's predictions were over all its runs; `None` where it made none.
+///
+/// # Errors
+/// When the notebook cannot be read.
+pub fn predictions_of(notebook: &Notebook, names: &ModelNames) -> Result<Option<Calibration>, NotebookError> {
+    let designer = names.designer.to_string();
+    Ok(notebook.calibrations()?.into_iter().find(|(name, _)| *name == designer).map(|(_, calibration)| calibration))
 }
 
 /// What questions about a source are made of.
@@ -322,6 +363,9 @@ pub fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
         device,
         by_forecast: bench.basis().is_some(),
         whole_file_lines: WHOLE_FILE_LINES,
+        file: bench.original().path.clone(),
+        // Whoever asks knows.
+        designer: String::new(),
     })
 }
 
@@ -360,6 +404,41 @@ mod tests {
         check("openai:new", far, Some(2.0), Err("the price of openai:new is not known"));
         check("openai:new", far, None, Ok(None));
         check("openai:new", here, Some(0.0), Ok(None));
+    }
+
+    #[test]
+    fn a_run_goes_on_where_it_was_begun_or_where_the_user_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let notebook = Notebook::open(&folder.path().join("notebook.db")).unwrap();
+        let begun = |served_at: Option<&str>| {
+            let run = notebook::NewRun {
+                file: Path::new("/k/a.hip"),
+                text: "x",
+                kernels: &[],
+                kernel: None,
+                device: "cpu",
+                provider: "openai:m",
+                seed: 1,
+                budget: Value::Null,
+                settings: serde_json::json!({ "served_at": served_at }),
+                program: "test",
+            };
+            notebook.run(notebook.start_run(&run).unwrap()).unwrap()
+        };
+        let config = Config { is_named: true, ..toml::from_str("[scientist]\napi_key_command = \"echo sk\"").unwrap() };
+        let refused = |run: &Run, base_url: Option<&str>| {
+            let reach = Reach { base_url: base_url.map(str::to_owned), ..Reach::default() };
+            let models = Models::connect(&ModelNames::one("openai:m".parse().unwrap()), &reach, &config).unwrap();
+            models.go_on_at(run, &reach).err()
+        };
+        let here = begun(Some("http://127.0.0.1:8080/v1"));
+        let error = refused(&here, None).unwrap();
+        let told = "with its models at http://127.0.0.1:8080/v1 and would go on at https://api.openai.com/v1";
+        assert!(error.contains(told) && error.contains("--base-url"), "{error}");
+        assert_eq!(refused(&here, Some("http://127.0.0.1:8080/v1/")), None);
+        assert_eq!(refused(&here, Some("https://api.openai.com/v1")), None);
+        assert_eq!(refused(&begun(Some("https://api.openai.com/v1")), None), None);
+        assert_eq!(refused(&begun(None), None), None);
     }
 
     fn connect_with(config: &str, is_named: bool, base_url: Option<&str>) -> Result<(), String> {

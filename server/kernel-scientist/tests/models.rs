@@ -76,18 +76,23 @@ fn a_recorded_model_drives_a_whole_evolution() {
     let titles = designed.last().unwrap()["plans"].to_string();
     assert!(!titles.contains("Prefetch") && titles.contains("Tell the compiler"), "{titles}");
 
-    // What was recorded drives a run of its own: the same questions but for the figures that are found out anew.
+    // What was recorded drives a run of its own, which asks the same to the letter, but for the figures that are found out anew.
     let asked = run.read("asked.jsonl");
     let recorded = format!("replay:{}", run.path("asked.jsonl").display());
     let whole = evolve(&run, &recorded, "1", &["--record", "again.jsonl"]);
     assert_eq!(whole.status, 0, "{whole:?}");
-    let answers = |text: &str| -> Vec<Value> {
+    let exchanges = |text: &str| -> Vec<Value> {
         let exchanges = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        exchanges.map(|exchange| json!([exchange["label"], exchange["answer"]["text"]])).collect()
+        let without_figures = |value: &Value| value.to_string().replace(|c: char| c.is_ascii_digit() || c == '-', "");
+        exchanges
+            .map(|exchange| {
+                json!([exchange["label"], without_figures(&exchange["request"]), exchange["answer"]["text"]])
+            })
+            .collect()
     };
-    let again = answers(&run.read("again.jsonl"));
+    let again = exchanges(&run.read("again.jsonl"));
     assert_eq!(again.len(), 6, "a design, three drafts, two repairs");
-    assert_eq!(again, answers(&asked)[..6]);
+    assert_eq!(again, exchanges(&asked)[..6], "the same questions, though the notebook has learnt something since");
 
     // Nothing of the held-out shape, the seeds or the harness was asked.
     for line in asked.lines() {
@@ -168,6 +173,13 @@ fn a_real_model_is_asked_and_its_key_is_nowhere() {
         command.env("OPENAI_API_KEY", real::KEY).env("KERNEL_SCIENTIST_BASE_URL", format!("{}/v1", server.url()));
         command.output().unwrap().into()
     };
+    // A new run has nothing to select from.
+    let nothing = run.program(["prompt", "selector", "vector_add.hip"]);
+    assert_eq!(nothing.status, 2, "{nothing:?}");
+    assert!(
+        nothing.stderr.contains("nothing would be asked") && nothing.stderr.contains("the original alone"),
+        "{nothing:?}"
+    );
     let doctor = with_key(&["doctor"]);
     assert!(doctor.stdout.contains("model openai:smollm2") && doctor.stdout.contains("answers ("), "{doctor:?}");
     let done =

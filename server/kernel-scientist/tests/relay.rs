@@ -151,6 +151,13 @@ fn answers_in_files_drive_a_run_and_its_key_is_nowhere() {
     let came_to = [&last["state"], &last["generations"], &last["candidates"], &last["failed"]];
     assert_eq!(came_to, [&json!("completed"), &json!(1), &json!(3), &json!(0)], "{last}");
     assert_eq!(answered, 6, "a design, three drafts, two repairs");
+    // How far answers are is told while they come.
+    let lines = done.json_lines();
+    let answering: Vec<&Value> = lines.iter().filter(|event| event["event"] == "answering").collect();
+    for stage in ["designer", "writer"] {
+        let told = answering.iter().any(|event| event["stage"] == stage && event["characters"].as_u64() > Some(100));
+        assert!(told, "no progress of the {stage}: {answering:?}");
+    }
     assert_eq!(found, Vec::<String>::new());
     assert!(seen > 5, "{seen} children were seen: that is no run");
 

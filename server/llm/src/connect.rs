@@ -42,6 +42,17 @@ impl Connection {
             && self.address(name).is_ok_and(|base| key::may_go_to(name, &base, self.named_by_user) == Ok(true))
     }
 
+    /// Where a model is asked over the network; `None` for one that is not.
+    pub fn served_at(&self, name: &ModelName) -> Option<String> {
+        if matches!(name.kind, Kind::Replay | Kind::Editor) {
+            return None;
+        }
+        // Without a user's name and password, which an address may hold.
+        self.address(name)
+            .ok()
+            .map(|base| format!("{}{}", base.origin().ascii_serialization(), base.path().trim_end_matches('/')))
+    }
+
     fn address(&self, name: &ModelName) -> Result<Url, LlmError> {
         let base = self.base_url.as_deref().unwrap_or(name.kind.base_url());
         let base = Url::parse(base)

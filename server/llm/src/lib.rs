@@ -17,7 +17,7 @@
 //! Calls block; those over HTTP run on a small runtime of their own, so they are not to be made (nor is a [`Model`] to be
 //! made or dropped) on a thread that runs futures.
 //!
-//! Tests: `cargo nextest run -p llm`. `tests/stub.rs` talks to a stub that misbehaves in every way that is known of servers;
+//! Tests: `cargo nextest run -p llm`. `tests/trouble.rs` and `tests/dialects.rs` talk to a stub that misbehaves in every way that is known of servers;
 //! `tests/real_server.rs` to llama.cpp's own server with a model of 135 million parameters (`setup.sh test` installs it).
 #![warn(missing_docs)]
 
@@ -27,6 +27,7 @@ pub mod editor;
 mod error;
 mod gate;
 mod gemini;
+pub mod hearing;
 mod http;
 pub mod key;
 mod model;
@@ -41,6 +42,7 @@ pub mod structured;
 
 pub use error::LlmError;
 pub use gate::Gate;
+pub use hearing::{Heard, Hearing};
 pub use model::{Model, Options};
 pub use name::{Kind, ModelName};
 pub use price::{Price, PriceTable};

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::editor::tokens;
 use crate::error::LlmError;
 use crate::gate::Gate;
+use crate::hearing::Hearing;
 use crate::name::ModelName;
 use crate::price::Price;
 use crate::provider::{Answer, Caller, Message, Provider, Request, Stop};
@@ -32,6 +33,8 @@ pub struct Options {
     pub max_output_tokens: u32,
     /// Where exchanges are recorded.
     pub recorder: Option<Arc<Recorder>>,
+    /// Who hears how far answers are.
+    pub hearing: Hearing,
 }
 
 impl Default for Options {
@@ -43,6 +46,7 @@ impl Default for Options {
             price: None,
             max_output_tokens: 65_536,
             recorder: None,
+            hearing: Hearing::default(),
         }
     }
 }
@@ -156,10 +160,17 @@ impl Model {
     }
 
     fn attempt(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
-        let answer = self.options.retry.run(caller, |caller| {
+        let hearing = &self.options.hearing;
+        let waits = |reason: &LlmError, wait| hearing.waits(&request.label, reason.to_string(), wait);
+        let answer = self.options.retry.run(caller, &waits, |caller| {
             let _pass = self.options.gate.enter(caller.flag())?;
             let began = Instant::now();
-            let answer = self.provider.attempt(request, caller)?;
+            let (heard, is_cancelled) = (hearing.begin(&request.label), caller.flag());
+            let mut piece = |text: &str| {
+                heard.piece(text);
+                caller.hear(text);
+            };
+            let answer = self.provider.attempt(request, &mut Caller::new(is_cancelled, &mut piece))?;
             self.bill(request, &answer, began.elapsed());
             Ok(answer)
         })?;
@@ -172,7 +183,7 @@ impl Model {
     fn bill(&self, request: &Request, answer: &Answer, took: Duration) {
         let mut usage = answer.usage;
         if usage.total() == 0 && !self.provider.is_recorded() {
-            usage.input = tokens(request.chars());
+            usage.input = tokens(request.bytes());
             usage.output = tokens(answer.text.len());
             usage.estimated = true;
         }

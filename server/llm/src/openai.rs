@@ -82,8 +82,12 @@ impl Dialect for OpenAi {
         if let Some(text) = choice["delta"]["content"].as_str() {
             answer.text.push_str(text);
         }
-        if let Some(refusal) = choice["delta"]["refusal"].as_str() {
-            answer.stop = Some(Stop::Withheld(refusal.to_owned()));
+        // Some servers send an empty one with every piece.
+        if let Some(refusal) = choice["delta"]["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
+            match &mut answer.stop {
+                Some(Stop::Withheld(reason)) => reason.push_str(refusal),
+                stop => *stop = Some(Stop::Withheld(refusal.to_owned())),
+            }
         }
         match choice["finish_reason"].as_str() {
             None => {}

@@ -72,8 +72,8 @@ impl Request {
         }
     }
 
-    /// Characters that are sent, the schema included.
-    pub fn chars(&self) -> usize {
+    /// Bytes of text that are sent, the schema included.
+    pub fn bytes(&self) -> usize {
         let schema = self.schema.as_ref().map_or(0, |schema| schema.to_string().len());
         self.system.len() + self.messages.iter().map(|message| message.text.len()).sum::<usize>() + schema
     }

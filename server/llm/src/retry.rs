@@ -29,13 +29,15 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// Makes `attempt` until it succeeds, fails for good, or has been made often enough.
+    /// Makes `attempt` until it succeeds, fails for good, or has been made often enough. `waits` hears why it is made again, and
+    /// after how long.
     pub(crate) fn run<T>(
         &self,
         caller: &mut Caller<'_>,
+        waits: &dyn Fn(&LlmError, Duration),
         mut attempt: impl FnMut(&mut Caller<'_>) -> Result<T, LlmError>,
     ) -> Result<T, LlmError> {
-        let mut waits = ExponentialBuilder::default()
+        let mut pauses = ExponentialBuilder::default()
             .with_min_delay(self.first)
             .with_max_delay(self.longest)
             .with_max_times(self.times)
@@ -46,13 +48,14 @@ impl Retry {
                 Err(error) if error.is_transient() => error,
                 other => return other,
             };
-            let Some(wait) = waits.next() else { return Err(error) };
+            let Some(wait) = pauses.next() else { return Err(error) };
             // What the server asks for is the least; less would only be refused again.
             let wait = error.retry_after().map_or(wait, |asked| asked.max(Duration::from_millis(1)));
             if wait > self.longest * 2 {
                 return Err(error);
             }
             tracing::info!("{error}; trying again in {:.1} s", wait.as_secs_f64());
+            waits(&error, wait);
             pause(wait, caller)?;
         }
     }
@@ -86,7 +89,7 @@ mod tests {
         let retry = Retry { times: 3, first: Duration::from_millis(1), longest: Duration::from_millis(300) };
         let (mut errors, mut attempts) = (errors.into_iter(), 0);
         let began = Instant::now();
-        let result = retry.run(&mut Caller::new(&|| false, &mut |_| ()), |_| {
+        let result = retry.run(&mut Caller::new(&|| false, &mut |_| ()), &|_, _| (), |_| {
             attempts += 1;
             errors.next().map_or(Ok(()), Err)
         });
@@ -118,7 +121,8 @@ mod tests {
         let retry = Retry { times: 3, first: Duration::from_secs(60), longest: Duration::from_secs(60) };
         let began = Instant::now();
         let cancelled = move || began.elapsed() > Duration::from_millis(30);
-        let result: Result<(), _> = retry.run(&mut Caller::new(&cancelled, &mut |_| ()), |_| Err(busy(None)));
+        let result: Result<(), _> =
+            retry.run(&mut Caller::new(&cancelled, &mut |_| ()), &|_, _| (), |_| Err(busy(None)));
         assert_eq!(result, Err(LlmError::Cancelled));
         assert!(began.elapsed() < Duration::from_secs(5));
     }

@@ -159,3 +159,14 @@ fn a_wrong_form_is_asked_for_once_more_with_what_is_wrong() {
     assert!(matches!(error, LlmError::WrongForm { .. }), "{error}");
     assert_eq!(stub.requests().len(), 2);
 }
+
+#[test]
+fn a_refusal_that_comes_in_pieces_is_told_whole_and_an_empty_one_is_none() {
+    let piece = |delta: Value| json!({ "model": "m-1", "choices": [{ "delta": delta }] });
+    let end = json!({ "choices": [{ "delta": { "refusal": "" }, "finish_reason": "stop" }] });
+    let refused = vec![piece(json!({ "refusal": "I will " })), piece(json!({ "refusal": "not." })), end.clone()];
+    let error = ask(&model("openai", &Stub::new(vec![events(&refused)]).url())).0.unwrap_err();
+    assert!(error.to_string().contains("withheld (I will not.)"), "{error}");
+    let answered = vec![piece(json!({ "content": "Because.", "refusal": "" })), end];
+    assert_eq!(ask(&model("openai", &Stub::new(vec![events(&answered)]).url())).0.unwrap(), "Because.");
+}

@@ -3,13 +3,13 @@
 
 mod stub;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use llm::connect::{Connection, Patience, connect};
-use llm::{Caller, LlmError};
+use llm::{Caller, Heard, LlmError};
 use serde_json::json;
 use stub::*;
 use wiremock::ResponseTemplate;
@@ -188,11 +188,56 @@ fn a_redirect_does_not_get_the_key() {
     assert!(thief.requests().is_empty());
 }
 
+#[test]
+fn how_far_an_answer_is_and_what_it_waits_for_are_heard() {
+    let pieces = 12;
+    let (url, _) = raw(move |number, stream| {
+        if number == 0 {
+            let _ = stream.write_all(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            return;
+        }
+        stream_head(stream);
+        for _ in 0..pieces {
+            stream_piece(stream, "four");
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        stream_end(stream);
+    });
+    let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+    let sink = Arc::clone(&heard);
+    let name: llm::ModelName = "openai:m".parse().unwrap();
+    let connection = Connection {
+        base_url: Some(url),
+        key: llm::key::Sources { given: Some(KEY.into()), command: None },
+        patience: patience(),
+        named_by_user: true,
+        ..Connection::default()
+    };
+    let hearing = llm::Hearing::new(Arc::new(move |what| sink.lock().unwrap().push(what)));
+    let options = llm::Options { hearing, ..options() };
+    let model = llm::Model::new(name.clone(), connect(&name, &connection).unwrap(), options);
+    let began = Instant::now();
+    assert_eq!(ask(&model).0.unwrap().len(), 4 * pieces);
+    let most = 1 + began.elapsed().as_millis() / 250;
+    let heard = heard.lock().unwrap().clone();
+    let Heard::Waiting { label, reason, .. } = &heard[0] else { panic!("{heard:?}") };
+    assert!(label == "test" && reason.contains("503"), "{heard:?}");
+    let so_far: Vec<usize> = heard[1..]
+        .iter()
+        .map(|what| match what {
+            Heard::Answering { label, answers: 1, characters } if label == "test" => *characters,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(so_far.len() > 1 && so_far.len() as u128 <= most, "{so_far:?}");
+    assert!(so_far.is_sorted() && so_far[0] >= 4 && so_far.iter().all(|count| *count <= 4 * pieces), "{so_far:?}");
+}
+
 /// What the whole process logs, at the finest level.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
-impl std::io::Write for Log {
+impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())

@@ -11,6 +11,11 @@ use crate::experiments::ExperimentId;
 use crate::runs::RunId;
 use crate::store::{Notebook, now_ms, path_text};
 
+/// Findings with their runs and experiments.
+const FINDINGS: &str = "findings f JOIN runs r ON r.id = f.run JOIN experiments e ON e.id = f.experiment";
+/// Who predicted. The catalog's hypotheses name nobody.
+const AUTHOR: &str = "coalesce(json_extract(e.hypothesis, '$.author'), r.provider)";
+
 /// A finding to record. Gains in percent of speed: 20 means 1.2x.
 #[derive(Clone, Debug)]
 pub struct NewFinding<'a> {
@@ -57,6 +62,8 @@ pub struct StoredFinding {
     pub device: String,
     /// When: milliseconds since 1970, UTC.
     pub at_ms: i64,
+    /// Who predicted: the model that designed it, else what stood behind the run.
+    pub author: String,
 }
 
 /// How well predicted gains agree with measured ones.
@@ -171,17 +178,18 @@ impl Notebook {
     }
 
     /// How well the predictions of everything that ever designed experiments agree with what came of them, by
-    /// [`crate::Run::provider`].
+    /// [`StoredFinding::author`].
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn calibrations(&self) -> Result<Vec<(String, Calibration)>, NotebookError> {
         let rows: Vec<(String, f64, f64, Option<f64>)> = self.read("reading findings", |connection| {
             connection
-                .prepare_cached(
-                    "SELECT r.provider, f.min_percent, f.max_percent, coalesce(f.measured_percent, f.forecast_percent)
-                     FROM findings f JOIN runs r ON r.id = f.run ORDER BY r.provider, f.id",
-                )?
+                .prepare_cached(&format!(
+                    "SELECT {AUTHOR} AS author, f.min_percent, f.max_percent,
+                                coalesce(f.measured_percent, f.forecast_percent)
+                         FROM {FINDINGS} ORDER BY author, f.id"
+                ))?
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
                 .collect()
         })?;
@@ -201,8 +209,8 @@ impl Notebook {
             connection
                 .prepare_cached(&format!(
                     "SELECT f.run, f.experiment, f.about, f.min_percent, f.max_percent, f.measured_percent, f.text, r.file,
-                            r.device, f.at_ms, f.forecast_percent
-                     FROM findings f JOIN runs r ON r.id = f.run WHERE {condition} ORDER BY f.id"
+                            r.device, f.at_ms, f.forecast_percent, {AUTHOR}
+                     FROM {FINDINGS} WHERE {condition} ORDER BY f.id"
                 ))?
                 .query_map(values, read_finding)?
                 .collect()
@@ -223,6 +231,7 @@ fn read_finding(row: &Row<'_>) -> rusqlite::Result<StoredFinding> {
         device: row.get(8)?,
         at_ms: row.get(9)?,
         forecast_percent: row.get(10)?,
+        author: row.get(11)?,
     })
 }
 

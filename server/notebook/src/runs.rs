@@ -280,7 +280,10 @@ impl Notebook {
                 "SELECT coalesce(max(spent_ms), 0), coalesce(max(usd), 0.0), coalesce(max(tokens), 0) FROM (
                      SELECT spent_ms, usd, tokens FROM run_steps WHERE run = ?1
                      UNION ALL SELECT spent_ms, usd, tokens FROM run_changes WHERE run = ?1
-                     UNION ALL SELECT spent_ms, 0.0, 0 FROM experiments WHERE run = ?1)",
+                     UNION ALL SELECT spent_ms, 0.0, 0 FROM experiments WHERE run = ?1
+                     -- A call is recorded before the step that it belongs to.
+                     UNION ALL SELECT 0, coalesce(sum(usd), 0.0), coalesce(sum(input + output), 0)
+                               FROM model_calls WHERE run = ?1)",
                 [run],
                 Spent::from_columns,
             )

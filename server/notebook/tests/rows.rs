@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use lab::{Failure, TimeReport, Verdict};
 use notebook::{
-    ExperimentKind, ExperimentOutcome, MeasuredCode, NewCandidate, NewFinding, Notebook, NotebookError, RunChange,
-    RunState, Spent,
+    ExperimentKind, ExperimentOutcome, MeasuredCode, ModelCall, NewCandidate, NewFinding, Notebook, NotebookError,
+    RunChange, RunState, Spent,
 };
 use samples::*;
 use serde_json::{Value, json};
@@ -334,4 +334,25 @@ fn the_forecast_of_a_host_function_is_one_of_each_kernel_that_it_may_launch() {
     let told: Vec<_> =
         points.iter().map(|point| (point.forecast.kernel.as_deref(), point.forecast.fingerprint.as_deref())).collect();
     assert_eq!(told, [(Some("launch_gemm"), Some("f0"))]);
+}
+
+#[test]
+fn calls_that_no_step_was_recorded_for_are_spent_all_the_same() {
+    let (_folder, notebook) = fresh();
+    let run = start(&notebook, "/k/a.hip");
+    let call = ModelCall {
+        label: "writer".into(),
+        model: "m".into(),
+        input: 100,
+        cached: 0,
+        output: 50,
+        estimated: false,
+        usd: Some(0.25),
+        took: Duration::from_secs(1),
+    };
+    for step in ["g1/p0/write", "g1/p1/write"] {
+        notebook.record_model_call(run, step, &call).unwrap();
+    }
+    let spent = notebook.spent(run).unwrap();
+    assert_eq!((spent.usd, spent.tokens), (0.5, 300));
 }

@@ -154,6 +154,8 @@ fn run(notebook: &Notebook, model: Duration, device: &Device, budget: Budget) ->
         device: "stub".into(),
         by_forecast: false,
         whole_file_lines: WHOLE_FILE_LINES,
+        file: "k.hip".into(),
+        designer: String::new(),
     };
     let ledger = model.ledger().clone();
     let scientist = ModelScientist::new(inquiry, StageModels::one(model));

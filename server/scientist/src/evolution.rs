@@ -265,7 +265,11 @@ impl<'n> Opening<'n> {
         let settings = record.parse("the settings", &known.settings)?;
         let calls = notebook.model_calls(run)?.len() as u64;
         let account = Account::new(budget, notebook.spent(run)?, clock, meter).after_calls(calls);
-        let recalled = notebook.findings_before(run, &known.file, device)?;
+        // A recording is asked what it was asked when it was made, whatever was learnt since.
+        let recalled = match known.provider.contains("replay:") {
+            true => Vec::new(),
+            false => notebook.findings_before(run, &known.file, device)?,
+        };
         if resumed {
             notebook.record_change(run, RunChange::Resumed, "", &serde_json::json!(budget), &account.spent())?;
         }

@@ -66,20 +66,42 @@ pub fn measured(plan: &Hypothesis, comparison: &Comparison) -> Finding {
         measured_percent: (comparison.forecast.is_none() && !is_open(speed)).then_some(gain),
         forecast_percent: comparison.forecast.is_some().then_some(gain),
         text,
+        author: plan.author.clone(),
         tried: Vec::new(),
     }
 }
 
 /// What a failed experiment taught.
 pub fn failed(plan: &Hypothesis, failure: &Failure) -> Finding {
-    let text = format!("{}: {failure}.", subject(plan));
+    let text = format!("{}: {}.", subject(plan), in_words(failure));
     Finding {
+        author: plan.author.clone(),
         about: family(&plan.key).to_owned(),
         predicted: plan.gain,
         measured_percent: None,
         forecast_percent: None,
         text,
         tried: Vec::new(),
+    }
+}
+
+/// A failure in words that are told to models too: without the folders of this machine, and without advice to its user.
+pub(crate) fn in_words(failure: &Failure) -> String {
+    match failure {
+        Failure::DoesNotCompile { diagnostics } => match diagnostics.first() {
+            None => "does not compile: the compiler gave no reason".to_owned(),
+            Some(first) => {
+                let words = first.message.split_whitespace().collect::<Vec<_>>().join(" ");
+                let file = first.file.file_name().unwrap_or_default().to_string_lossy();
+                let more = match diagnostics.len() - 1 {
+                    0 => String::new(),
+                    more => format!(" (and {more} more)"),
+                };
+                format!("does not compile: {file}:{}: {words}{more}", first.line)
+            }
+        },
+        Failure::TimedOut { limit } => format!("timed out after {:.1} s", limit.as_secs_f64()),
+        other => other.to_string(),
     }
 }
 
@@ -160,15 +182,15 @@ fn subject(plan: &Hypothesis) -> String {
 /// A finding of an earlier run, for a brief.
 pub fn recalled(finding: StoredFinding) -> Finding {
     let predicted = GainRange { min_percent: finding.min_percent, max_percent: finding.max_percent };
-    let StoredFinding { about, measured_percent, forecast_percent, text, .. } = finding;
-    Finding { about, predicted, measured_percent, forecast_percent, text, tried: Vec::new() }
+    let StoredFinding { about, measured_percent, forecast_percent, text, author, .. } = finding;
+    Finding { about, predicted, measured_percent, forecast_percent, text, author: Some(author), tried: Vec::new() }
 }
 
 /// How well the predictions of these findings agree with what was measured.
-pub fn calibration(findings: &[Finding]) -> Calibration {
+pub fn calibration<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Calibration {
     let numbers =
         |finding: &Finding| (finding.predicted.min_percent, finding.predicted.max_percent, finding.gain_percent());
-    Calibration::of(findings.iter().map(numbers))
+    Calibration::of(findings.into_iter().map(numbers))
 }
 
 #[cfg(test)]
@@ -265,6 +287,26 @@ mod tests {
         let named = Hypothesis { title: "Unroll the loop of `gemm`".into(), ..plan() };
         let failure = Failure::Refused { detail: "a socket".into() };
         assert_eq!(failed(&named, &failure).text, "Unroll the loop of `gemm`: refused: a socket.");
+    }
+
+    #[test]
+    fn a_failure_is_told_without_folders_and_advice() {
+        let message = |file: &str| lab::Diagnostic {
+            file: file.into(),
+            line: 3,
+            column: 1,
+            severity: "error".into(),
+            message: "expected\n ';'".into(),
+            notes: Vec::new(),
+        };
+        let check = |failure: Failure, expected: &str| assert_eq!(in_words(&failure), expected);
+        let one = vec![message("/home/ada/a.hip")];
+        check(Failure::DoesNotCompile { diagnostics: one }, "does not compile: a.hip:3: expected ';'");
+        let two = vec![message("/home/ada/a.hip"), message("/home/ada/b.h")];
+        check(Failure::DoesNotCompile { diagnostics: two }, "does not compile: a.hip:3: expected ';' (and 1 more)");
+        check(Failure::DoesNotCompile { diagnostics: Vec::new() }, "does not compile: the compiler gave no reason");
+        check(Failure::TimedOut { limit: std::time::Duration::from_secs(2) }, "timed out after 2.0 s");
+        check(Failure::Wrong { detail: "element 3".into() }, "wrong result: element 3");
     }
 
     #[test]

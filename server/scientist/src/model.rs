@@ -20,6 +20,7 @@ mod selector;
 mod tests;
 mod writer;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lab::Cancel;
@@ -80,6 +81,10 @@ pub struct Inquiry {
     pub by_forecast: bool,
     /// Files with more lines are changed by edits and not written anew.
     pub whole_file_lines: usize,
+    /// The user's file, whose lines compilers' messages are about.
+    pub file: PathBuf,
+    /// The model that designs, as `PROVIDER:MODEL`: it is told how good its own predictions were.
+    pub designer: String,
 }
 
 /// Tokens of notes in one question when nothing else is said.
@@ -97,6 +102,7 @@ pub struct ModelScientist {
 impl ModelScientist {
     /// Puts models behind the stages.
     pub fn new(inquiry: Inquiry, models: StageModels) -> Self {
+        let inquiry = Inquiry { designer: models.designer.name().to_string(), ..inquiry };
         Self { inquiry: Arc::new(inquiry), models }
     }
 

@@ -48,6 +48,9 @@ pub struct Settings {
     /// How often a draft that failed is given back to its writer to be mended, where the writer mends.
     #[serde(default)]
     pub repairs: u32,
+    /// Where the models behind the stages are served; a resumed run goes on there. `None` where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_at: Option<String>,
 }
 
 impl Default for Settings {
@@ -60,6 +63,7 @@ impl Default for Settings {
             finalists: 3,
             drafts: 27,
             repairs: 2,
+            served_at: None,
         }
     }
 }

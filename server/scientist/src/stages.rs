@@ -245,6 +245,9 @@ pub struct Finding {
     pub forecast_percent: Option<f64>,
     /// One sentence.
     pub text: String,
+    /// The model that predicted, as `PROVIDER:MODEL`; `None` for the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// For a search over constants: each value that was tried, in the order of the drafts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,

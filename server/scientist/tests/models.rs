@@ -111,6 +111,8 @@ fn run_by(
         device: "scripted".into(),
         by_forecast: false,
         whole_file_lines: 400,
+        file: "/work/k.hip".into(),
+        designer: String::new(),
     };
     let ledger = model.ledger().clone();
     let scientist = ModelScientist::new(inquiry, StageModels::one(model));

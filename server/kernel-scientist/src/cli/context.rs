@@ -1,5 +1,6 @@
 //! What every command starts from: settings, folders, the cancel flag, and how to print.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -73,21 +74,39 @@ impl Context {
 
     /// Prints one JSON object on a line of its own.
     pub fn print_json(&self, value: &impl serde::Serialize) -> Result<(), CliError> {
-        let line = serde_json::to_string(value)
-            .map_err(|error| CliError::Usage(format!("the result could not be written as JSON: {error}")))?;
-        self.print(&format!("{line}\n"))
+        print_json(value)
     }
 
     /// Prints text to standard output. A reader that went away (`| head`) is not an error.
     pub fn print(&self, text: &str) -> Result<(), CliError> {
-        let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(CliError::Usage(format!("cannot write to standard output: {error}")))
-            }
-            _ => Ok(()),
-        }
+        write_out(&printable(text))
     }
+}
+
+/// The same as [`Context::print_json`], for threads without a context.
+pub(super) fn print_json(value: &impl serde::Serialize) -> Result<(), CliError> {
+    let line = serde_json::to_string(value)
+        .map_err(|error| CliError::Usage(format!("the result could not be written as JSON: {error}")))?;
+    write_out(&format!("{line}\n"))
+}
+
+fn write_out(text: &str) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CliError::Usage(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A text without what a terminal obeys: words of models, servers and sources are shown, not carried out.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if is_plain(c) { c } else { '\u{fffd}' }).collect())
 }
 
 /// Reads a source file; says clearly what is wrong with one that is missing, too large, or not text.
@@ -136,4 +155,20 @@ pub fn start_log(verbose: u8) {
         .with_target(false)
         .compact()
         .init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_printed() {
+        for (text, expected) in [
+            ("plain\n\ttext \u{e9}\r\n", "plain\n\ttext \u{e9}\r\n"),
+            ("\u{1b}]0;title\u{7}", "\u{fffd}]0;title\u{fffd}"),
+            ("\u{9b}31mred\u{0}\u{7f}", "\u{fffd}31mred\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(printable(text), expected);
+        }
+    }
 }

@@ -15,7 +15,7 @@ use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event, Finished};
 use scientist::evolution::{Ended, Evolution, Identity, Stages};
 use scientist::model::ModelScientist;
-use scientist::run::{RunError, RunRequest};
+use scientist::run::{RunError, RunRequest, Settings};
 use serde_json::{Value, json};
 
 use super::context::read_source;
@@ -25,7 +25,7 @@ use super::subject::{Subject, SubjectArgs, seconds};
 use super::{CliError, Context};
 use crate::config::Config;
 use crate::forecasts::cured;
-use crate::models::{self, Models};
+use crate::models::{self, Models, Reach};
 
 /// Arguments of `evolve`.
 #[derive(Debug, clap::Args)]
@@ -74,8 +74,13 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
         Some(unfinished) => models::answered(&notebook, unfinished.run)?,
         None => 0,
     };
+    let progress = Progress::hidden(context);
+    let reach = Reach { listener: Some(progress.listener(context.json())), ..args.provider.reach(skip) };
     // Before anything is built: a missing key is told at once.
-    let models = provider.connect(&args.provider.reach(skip), &config)?;
+    let models = provider.connect(&reach, &config)?;
+    if let (Some(models), Some(unfinished)) = (&models, &unfinished) {
+        models.go_on_at(&notebook.run(unfinished.run)?, &reach).map_err(CliError::Usage)?;
+    }
     let original = match &unfinished {
         Some(unfinished) => file.with_text(unfinished.text.clone()),
         None => file.clone(),
@@ -86,12 +91,12 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
     let resumed = unfinished.as_ref().map(|unfinished| unfinished.run);
     let budget = cost::budget(args, unfinished.as_ref().map(|unfinished| unfinished.budget), models.as_ref(), &config)?;
     let party = Party { provider, models, config };
-    let ended = evolve(context, args, &party, budget, &subject, &notebook, resumed, best_path.as_deref())?;
+    let ended = evolve(context, args, &party, budget, &subject, &notebook, resumed, best_path.as_deref(), progress)?;
     if !context.json() {
         let cured = ended.best_text.as_ref().map_or_else(String::new, |best| cured_lines(context, &subject, best));
         context.print(&lines::ending(&ended, &original, best_path.as_deref(), &cured))?;
-        if party.models.is_some() {
-            context.print(&cost::record_of_predictions(&notebook, &party.provider.name())?)?;
+        if let Provider::Models(names) = &party.provider {
+            context.print(&cost::record_of_predictions(&notebook, names)?)?;
         }
     }
     match ended.finished.state {
@@ -106,7 +111,7 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
 pub(super) struct Unfinished {
     pub(super) run: RunId,
     pub(super) text: Arc<str>,
-    provider: String,
+    pub(super) provider: String,
     pub(super) budget: Budget,
 }
 
@@ -204,6 +209,7 @@ fn evolve(
     notebook: &Notebook,
     resumed: Option<RunId>,
     best_path: Option<&Path>,
+    progress: Progress,
 ) -> Result<Ended, CliError> {
     let ((mut selector, mut designer, writer), scientist) = party.stages(subject)?;
     let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &*writer };
@@ -214,14 +220,16 @@ fn evolve(
         evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
         cost::tell_estimate(scientist, models, &subject.source, &budget);
     }
-    let mut teller = Teller::new(context);
+    progress.show();
+    let mut teller = Teller { context, progress, finished: None, broken: None };
     let outcome = match resumed {
         Some(run) => {
             let evolution = if cost::is_changed(args) { evolution.with_budget(budget) } else { evolution };
             evolution.resume(run, &context.cancel, &mut |event| teller.tell(event))
         }
-        None => evolution
-            .start(&request(args, &party.provider, budget, subject), &context.cancel, &mut |event| teller.tell(event)),
+        None => {
+            evolution.start(&request(args, party, budget, subject), &context.cancel, &mut |event| teller.tell(event))
+        }
     };
     let written = match (&outcome, best_path) {
         (Ok(ended), Some(path)) if ended.finished.state == EndState::Completed => {
@@ -235,16 +243,17 @@ fn evolve(
     outcome.map_err(run_error)
 }
 
-fn request(args: &EvolveArgs, provider: &Provider, budget: Budget, subject: &Subject) -> RunRequest {
+fn request(args: &EvolveArgs, party: &Party, budget: Budget, subject: &Subject) -> RunRequest {
     let source = &subject.source;
+    let served_at = party.models.as_ref().and_then(|models| models.served_at.clone());
     RunRequest {
         file: source.path.clone(),
         text: source.text.clone(),
         kernel: args.kernel.clone(),
-        provider: provider.name(),
+        provider: party.provider.name(),
         seed: args.seed.unwrap_or_else(rand::random),
         budget,
-        settings: crate::devices::measuring(&subject.workbench),
+        settings: Settings { served_at, ..crate::devices::measuring(&subject.workbench) },
     }
 }
 
@@ -300,11 +309,7 @@ struct Teller<'a> {
     broken: Option<CliError>,
 }
 
-impl<'a> Teller<'a> {
-    fn new(context: &'a Context) -> Self {
-        Self { context, progress: Progress::new(context), finished: None, broken: None }
-    }
-
+impl Teller<'_> {
     fn tell(&mut self, event: Event) {
         let told = match event {
             Event::Finished(finished) => {

@@ -112,11 +112,12 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// How often predictions held: `3 of 7 gains within their prediction, 3 promised too much, 1 too little; 2 failed`.
+/// How often predictions held: `3 of 7 gains within their prediction (43%), 3 promised too much, 1 too little; 2 failed`.
 pub fn calibration(calibration: &notebook::Calibration) -> String {
     let notebook::Calibration { measured, within, below, above, failed, .. } = calibration;
+    let share = calibration.score().map_or_else(String::new, |share| format!(" ({:.0}%)", share * 100.0));
     format!(
-        "{within} of {measured} gains within their prediction, {below} promised too much, {above} too little; {failed} failed"
+        "{within} of {measured} gains within their prediction{share}, {below} promised too much, {above} too little; {failed} failed"
     )
 }
 
@@ -175,6 +176,19 @@ mod tests {
         assert!(broken.lines().all(|line| line.chars().count() <= WIDTH));
         let unbreakable = "x".repeat(100);
         assert_eq!(wrapped(&unbreakable, 4), format!("{unbreakable}\n"));
+    }
+
+    #[test]
+    fn predictions_are_counted_with_their_share() {
+        let of = |predictions: &[(f64, f64, Option<f64>)]| {
+            calibration(&notebook::Calibration::of(predictions.iter().copied()))
+        };
+        assert_eq!(of(&[]), "0 of 0 gains within their prediction, 0 promised too much, 0 too little; 0 failed");
+        let some = [(5.0, 9.0, Some(7.0)), (5.0, 9.0, Some(1.0)), (5.0, 9.0, Some(20.0)), (5.0, 9.0, None)];
+        assert_eq!(
+            of(&some),
+            "1 of 3 gains within their prediction (33%), 1 promised too much, 1 too little; 1 failed"
+        );
     }
 
     #[test]

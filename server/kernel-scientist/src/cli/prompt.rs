@@ -7,12 +7,13 @@ use notebook::Notebook;
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::{Ended, Evolution, Identity, Stages};
-use scientist::model::{Preview, Stage};
+use scientist::model::{Inquiry, Preview, Stage};
 use scientist::run::{RunError, RunRequest};
 
 use super::context::read_source;
 use super::evolve::{Unfinished, find_unfinished, run_error};
 use super::progress::Progress;
+use super::provider::{Provider, ProviderArgs};
 use super::subject::{Subject, SubjectArgs};
 use super::{CliError, Context};
 use crate::models;
@@ -73,7 +74,16 @@ pub fn run(context: &Context, args: &PromptArgs) -> Result<(), CliError> {
         None => file.clone(),
     };
     let subject = Subject::open(context, &original, &args.subject, None)?;
+    let provider = match &unfinished {
+        Some(unfinished) => Provider::recorded(&unfinished.provider)?,
+        None => Provider::choose(&ProviderArgs::default(), &config)?,
+    };
+    let designer = match provider {
+        Provider::Models(names) => names.designer.to_string(),
+        Provider::Catalog => String::new(),
+    };
     let inquiry = models::inquiry(&config, &subject.workbench).map_err(CliError::Usage)?;
+    let inquiry = Inquiry { designer, ..inquiry };
     let preview = Preview::new(inquiry, args.stage.into());
     let progress = Progress::new(context);
     let ended = go_on(context, args, &subject, &notebook, &preview, unfinished.as_ref(), &progress);

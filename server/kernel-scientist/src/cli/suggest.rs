@@ -18,6 +18,7 @@ use super::subject::{Subject, SubjectArgs};
 use super::{CliError, Context, figures};
 use crate::devices::CPU;
 use crate::forecasts::outlook::{self, Outlook};
+use crate::models::Reach;
 
 /// Column of what is said of a hypothesis.
 const INDENT: usize = 6;
@@ -66,8 +67,10 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let config = context.config(source.folder())?;
     let provider = Provider::choose(&args.provider, &config)?;
     super::require_kernel(&source, args.kernel.as_deref())?;
-    if let Some(models) = provider.connect(&args.provider.reach(0), &config)? {
-        let hypotheses = designed::by(context, args, &source, &config, &models)?;
+    let progress = Progress::hidden(context);
+    let reach = Reach { listener: Some(progress.listener(false)), ..args.provider.reach(0) };
+    if let Some(models) = provider.connect(&reach, &config)? {
+        let hypotheses = designed::by(context, args, &source, &config, &models, &progress)?;
         let told: Vec<Told> = hypotheses.into_iter().map(|hypothesis| Told { hypothesis, forecast: None }).collect();
         return tell(context, args, &provider, &told);
     }

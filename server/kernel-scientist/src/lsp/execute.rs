@@ -15,7 +15,7 @@ use super::jobs::Job;
 use super::keys::EditorKeys;
 use super::models::{ModelError, ModelQuestion};
 use super::outbox::Tone;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Told};
 use super::protocol::{ModelMessage, ModelRole};
 use super::session::{Event, Session};
 use super::work::{Assignment, Work};
@@ -180,13 +180,19 @@ impl Session {
             shelf: Arc::clone(&self.shelf),
             models: self.models.clone(),
             keys,
+            listener: None,
             cancel: Cancel::new(),
         };
         Ok((Job::new(target, &assignment, fingerprint), assignment))
     }
 
-    fn spawn(self: &Arc<Self>, id: u64, assignment: Assignment) -> Result<(), String> {
-        let session = Arc::clone(self);
+    fn spawn(self: &Arc<Self>, id: u64, mut assignment: Assignment) -> Result<(), String> {
+        let (session, listening) = (Arc::clone(self), Arc::clone(self));
+        assignment.listener = Some(Arc::new(move |heard| {
+            if let Some(text) = scientist::evolution::event::Event::from(heard).of_models() {
+                listening.apply(Event::Told { job: id, told: Told::OfModels(text) });
+            }
+        }));
         let work = move || {
             let mut tell = |told| session.apply(Event::Told { job: id, told });
             let done = || assignment.carry_out(&mut tell);

@@ -111,6 +111,13 @@ impl Jobs {
         changed
     }
 
+    /// Shows something of the moment beside what a job is doing.
+    pub fn show_beside(&self, id: u64, text: &str) {
+        if let Some(Job { progress: Some(progress), doing, percent, .. }) = self.running.get(&id) {
+            progress.report(*percent, &format!("{doing} · {text}"));
+        }
+    }
+
     /// A job.
     pub fn get(&self, id: u64) -> Option<&Job> {
         self.running.get(&id)

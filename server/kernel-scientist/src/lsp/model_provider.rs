@@ -23,9 +23,12 @@ impl editor::EditorModels for EditorModels {
                 EditorModels::ask(self, question, &cancel, &mut move |text| drop(sender.send(text.to_owned())))
             });
             loop {
+                // Before each part: a model that writes without a pause is given up, too.
+                if caller.is_cancelled() {
+                    cancel.cancel();
+                }
                 match parts.recv_timeout(TICK) {
                     Ok(text) => caller.hear(&text),
-                    Err(RecvTimeoutError::Timeout) if caller.is_cancelled() => cancel.cancel(),
                     Err(RecvTimeoutError::Timeout) if !asking.is_finished() => {}
                     Err(_) => break,
                 }

@@ -20,6 +20,8 @@ use crate::forecasts::outlook::Outlook;
 pub enum Told {
     /// What it is doing, and how far it is, in percent.
     Doing(String, Option<u32>),
+    /// How far models are with what it waits for; it says nothing new of the job.
+    OfModels(String),
     /// What happened in an evolution.
     Event(Box<Event>),
 }

@@ -15,14 +15,18 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// Notes what models have cost so far, in US dollars.
+    pub fn spent(&mut self, usd: f64) {
+        self.usd = usd;
+    }
+
     /// What an event says of it; `None` for one that says nothing.
     pub fn of(&mut self, event: &Event) -> Option<(String, Option<u32>)> {
         let doing = match event {
             Event::Working { doing, .. } => doing.clone(),
-            Event::Generation { generation, of, best, best_ratio, spent_usd, .. } => {
+            Event::Generation { generation, of, best, best_ratio, .. } => {
                 (self.generation, self.of, self.done, self.planned) = (*generation, *of, 0, 0);
                 self.best = (*best != 0).then_some(*best_ratio);
-                self.usd = *spent_usd;
                 "begins".into()
             }
             Event::Designed { plans, .. } => {

@@ -251,6 +251,7 @@ impl Session {
                     self.refresh_where_changed(&uri);
                 }
             }
+            Told::OfModels(text) => self.state().jobs.show_beside(job, &text),
             Told::Event(event) => {
                 let target = self.state().jobs.get(job).map(|job| job.target.clone());
                 if let Some(Target { uri, kernel }) = target {

@@ -8,12 +8,13 @@ use lab::sanitize::{Sanitized, Sanitizer};
 use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source};
 use llm::editor::EditorProvider;
+use llm::hearing::Listener;
 use notebook::{MeasuredCode, Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
 use scientist::evolution::{self, CallLog, Ended, Evolution, Identity, Stages};
-use scientist::run::RunRequest;
+use scientist::run::{RunRequest, Settings as Measuring};
 use scientist::stages::{Hypothesis, Writer};
 use scientist::trial;
 
@@ -101,6 +102,8 @@ pub struct Assignment {
     pub models: EditorModels,
     /// The keys that the editor keeps, where it keeps any.
     pub keys: Option<EditorKeys>,
+    /// Who hears how far models' answers are.
+    pub listener: Option<Listener>,
     /// Ends it.
     pub cancel: Cancel,
 }
@@ -142,7 +145,7 @@ impl Assignment {
             Box::new(EditorProvider::new(models.clone(), name))
         });
         let keys = self.keys.clone().map(|keys| -> OfKeys { Arc::new(move |kind| keys.ask(kind)) });
-        Reach { skip, editor: Some(editor), keys, ..Reach::default() }
+        Reach { skip, editor: Some(editor), keys, listener: self.listener.clone(), ..Reach::default() }
     }
 
     /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
@@ -244,7 +247,11 @@ impl Assignment {
             None => (self.provider()?, 0),
         };
         let config = self.config()?;
-        let models = provider.connect(&self.reach(skip), &config).map_err(told)?;
+        let reach = self.reach(skip);
+        let models = provider.connect(&reach, &config).map_err(told)?;
+        if let (Some(models), Some(run)) = (&models, &resumed) {
+            models.go_on_at(run, &reach).map_err(Outcome::Error)?;
+        }
         let source = match &resumed {
             // A run goes on with the text that it began with, whatever became of the file.
             Some(run) => self.source.with_text(notebook.text(&run.original)?),
@@ -260,7 +267,12 @@ impl Assignment {
             evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
         }
         let mut pace = Pace::default();
+        // What earlier sittings cost, and this one so far.
+        let before = resumed.as_ref().map(|run| notebook.spent(run.id)).transpose()?.unwrap_or_default().usd;
         let mut hear = |event: Event| {
+            if let Some(models) = &models {
+                pace.spent(before + models.ledger.spent().usd);
+            }
             if let Some((doing, percent)) = pace.of(&event) {
                 tell(Told::Doing(doing, percent));
             }
@@ -298,7 +310,10 @@ impl Assignment {
             provider: provider.name(),
             seed: seed(),
             budget: self.budget(&self.config()?, models)?,
-            settings: devices::measuring(bench),
+            settings: Measuring {
+                served_at: models.and_then(|models| models.served_at.clone()),
+                ..devices::measuring(bench)
+            },
         })
     }
 

@@ -85,6 +85,7 @@ fn what_was_tried_or_failed_is_not_planned_again() {
 fn ranges_move_towards_what_was_measured() {
     let population = Population { members: vec![member(0, None, &[], None, &[("n", 1.0)])] };
     let finding = |measured_percent| Finding {
+        author: None,
         about: "coarsen".into(),
         predicted: GainRange { min_percent: 5.0, max_percent: 120.0 },
         measured_percent,

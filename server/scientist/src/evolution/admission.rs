@@ -125,7 +125,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.findings.push(finding.clone());
         if fresh {
             let calibration = self.calibration();
-            let Finding { about, predicted, measured_percent, forecast_percent, text, tried } = finding;
+            let Finding { about, predicted, measured_percent, forecast_percent, text, tried, .. } = finding;
             self.emit(Event::Finding {
                 generation,
                 about,

@@ -14,8 +14,8 @@ use crate::stages::{CandidateId, GainRange, Setting, Tried};
 
 /// An event of a run, `{"event":"started",...}` in JSON. Times are in seconds (`_s`) or nanoseconds (`_ns`).
 ///
-/// Each is sent after what it tells is in the notebook. The first is `started`, unless the run could not begin; the last is `finished`, exactly once,
-/// whatever ended the run. A run that is resumed does not repeat the events of what it finds recorded.
+/// Each is sent after what it tells is in the notebook, but for those of models at work (`answering`, `waiting`), which are kept
+/// nowhere. The first of the others is `started`, unless the run could not begin; the last is `finished`, exactly once, whatever ended the run. A run that is resumed does not repeat the events of what it finds recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -44,6 +44,24 @@ pub enum Event {
         generation: u32,
         /// What, such as `building 3 drafts`.
         doing: String,
+    },
+    /// Models are writing answers; a few times a second at most.
+    Answering {
+        /// What they are asked for: `selector`, `designer`, `writer` or `repair`.
+        stage: String,
+        /// How many answers of this stage are under way.
+        answers: usize,
+        /// Characters of them that have come so far.
+        characters: usize,
+    },
+    /// A model's server was busy or out of reach, and is asked again.
+    Waiting {
+        /// What it was asked for.
+        stage: String,
+        /// What happened.
+        reason: String,
+        /// Time until it is asked again.
+        wait_s: f64,
     },
     /// The file as it is was checked and timed, or a version became a member of the population.
     Candidate {
@@ -190,6 +208,37 @@ pub enum Event {
     },
     /// The run is over, or stands still until it is resumed. Always the last event.
     Finished(Finished),
+}
+
+impl From<llm::Heard> for Event {
+    fn from(heard: llm::Heard) -> Self {
+        match heard {
+            llm::Heard::Answering { label, answers, characters } => {
+                Self::Answering { stage: label, answers, characters }
+            }
+            llm::Heard::Waiting { label, reason, wait } => {
+                Self::Waiting { stage: label, reason, wait_s: wait.as_secs_f64() }
+            }
+        }
+    }
+}
+
+impl Event {
+    /// What models at work tell, in a line; `None` for every other event.
+    pub fn of_models(&self) -> Option<String> {
+        match self {
+            Self::Answering { stage, answers: 1, characters } => {
+                Some(format!("{stage}: {characters} characters so far"))
+            }
+            Self::Answering { stage, answers, characters } => {
+                Some(format!("{stage}: {characters} characters of {answers} answers so far"))
+            }
+            Self::Waiting { stage, reason, wait_s } => {
+                Some(format!("{stage}: {reason}; asking again in {:.0} s", wait_s.ceil()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A median time.

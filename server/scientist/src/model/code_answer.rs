@@ -101,14 +101,32 @@ fn edits(answer: &str) -> Result<(Vec<(String, String)>, String), String> {
     Ok((edits, report.join("\n").trim().to_owned()))
 }
 
-/// Refuses a version in which a function has another name or other parameters than in the base.
+/// Refuses a version in which a function has another name or other parameters than in the base. `const` and `__restrict__` may
+/// come and go: whoever calls it does not see them.
 pub(super) fn keeps(entry: &str, base: &str, text: &str) -> Result<(), String> {
     let Some(wanted) = parameters(entry, base) else { return Ok(()) };
     match parameters(entry, text) {
-        Some(found) if found == wanted => Ok(()),
+        Some(found) if unqualified(&found) == unqualified(&wanted) => Ok(()),
         Some(found) => Err(format!("`{entry}` has the parameters ({found}), and must keep ({wanted})")),
         None => Err(format!("there is no `{entry}({wanted})` any more, which the benchmark calls")),
     }
+}
+
+/// Words and signs of a list of parameters, without qualifiers.
+fn unqualified(parameters: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut is_word = false;
+    for c in parameters.chars() {
+        let goes_on = is_word && (c.is_alphanumeric() || c == '_');
+        match tokens.last_mut() {
+            Some(last) if goes_on => last.push(c),
+            _ if c.is_whitespace() => {}
+            _ => tokens.push(c.to_string()),
+        }
+        is_word = c.is_alphanumeric() || c == '_';
+    }
+    tokens.retain(|token| !["const", "__restrict__", "__restrict", "restrict"].contains(&token.as_str()));
+    tokens
 }
 
 /// The parameters in a function's definition, without needless blanks.
@@ -137,6 +155,23 @@ fn parameters(name: &str, text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_keeps_its_parameters_but_for_qualifiers() {
+        let base = "__global__ void k(const float* a, float *b, int n) {}";
+        let check = |text: &str, expected: Option<&str>| match (keeps("k", base, text), expected) {
+            (Ok(()), None) => {}
+            (Err(error), Some(part)) => assert!(error.contains(part), "{text}: {error}"),
+            (found, _) => panic!("{text}: {found:?}"),
+        };
+        check(base, None);
+        check("__global__ void k(const float* __restrict__ a, float* __restrict__ b, const int n) {}", None);
+        check("__global__ void k(const float *__restrict__ a,\n    float* b, int n)\n{}", None);
+        check("__global__ void k(const half* a, float* b, int n) {}", Some("must keep"));
+        check("__global__ void k(const float* a, float* b, long n) {}", Some("must keep"));
+        check("__global__ void k(const float* a, int n, float* b) {}", Some("must keep"));
+        check("__global__ void k2(const float* a, float* b, int n) {}", Some("there is no `k("));
+    }
 
     #[test]
     fn a_file_stands_in_exactly_one_closed_fence() {

@@ -13,7 +13,7 @@ use super::novelty::{Said, repeats};
 use super::prompts::PromptError;
 use super::{Inquiry, asked};
 use crate::findings;
-use crate::stages::{Design, DesignBrief, Designer, GainRange, Hypothesis, StageError};
+use crate::stages::{Design, DesignBrief, Designer, Finding, GainRange, Hypothesis, StageError};
 
 /// Findings told, the newest ones.
 const FINDINGS: usize = 24;
@@ -95,7 +95,8 @@ struct Tried<'a> {
 pub(super) fn question(inquiry: &Inquiry, brief: &DesignBrief<'_>) -> Result<Request, PromptError> {
     let newest = |count: usize, most: usize| count.saturating_sub(most);
     let (past, found) = (brief.past, brief.findings);
-    let calibration = findings::calibration(found);
+    let is_own = |finding: &&Finding| finding.author.as_ref() == Some(&inquiry.designer);
+    let calibration = findings::calibration(found.iter().filter(is_own));
     let facts = Facts {
         device: &inquiry.device,
         base: facts::Version::of(brief.base),
@@ -141,14 +142,14 @@ impl Designer for ModelDesigner {
         let (mut plans, repeated) = told_apart(written, brief, &[]);
         if !repeated.is_empty() {
             let follow_up = self.replacing(request, &answer, &plans, &repeated)?;
-            // The others stand whatever comes of it.
+            // The others were paid for and stand whatever comes of it; an outage is met again at the next question.
             match asked(cancel, |caller| self.model.ask_checked(&follow_up, caller, check)) {
                 Ok(more) => {
                     let more = more.plans.iter().map(|plan| hypothesis(plan, &author)).collect();
                     let (new, _) = told_apart(more, brief, &plans);
                     plans.extend(new);
                 }
-                Err(StageError::Unusable(_)) if !plans.is_empty() => {}
+                Err(StageError::Unusable(_) | StageError::Unavailable(_)) if !plans.is_empty() => {}
                 Err(error) => return Err(error),
             }
         }

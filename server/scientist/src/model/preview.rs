@@ -86,6 +86,14 @@ impl Selector for Previewed<CatalogSelector> {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Selection, StageError> {
+        // As the selector itself: with the original alone nobody is asked.
+        if population.members.len() == 1 {
+            if self.preview.at == Stage::Selector {
+                let why = "with the original alone there is nothing to choose";
+                return Err(StageError::Unavailable(why.into()));
+            }
+            return self.stand_in.select(population, kernel, cancel);
+        }
         self.preview.comes_to(Stage::Selector, |inquiry| selector::question(inquiry, population, kernel))?;
         self.stand_in.select(population, kernel, cancel)
     }

@@ -88,6 +88,8 @@ fn inquiry() -> Inquiry {
         device: "MI300X".into(),
         by_forecast: true,
         whole_file_lines: WHOLE_FILE_LINES,
+        file: "/home/somebody/secret-project/a.hip".into(),
+        designer: String::new(),
     }
 }
 
@@ -233,7 +235,7 @@ fn the_designer_sees_code_account_and_notes_and_its_plans_are_read() {
     for expected in [
         "   2      a[threadIdx.x * 64] = 1;",
         "The benchmark calls `run`.",
-        "line 2, 91% of the time: `a[threadIdx.x * 64] = 1;` -- 64.0 sectors an access where 4.0 would do",
+        "line 2, 91% of the time: `a[threadIdx.x * 64] = 1;` -- 64.0 sectors an access where 4.0 would do\n",
         "24 registers a work-item",
         "MI300X at a glance",
         "n=4096: 541 us",
@@ -380,9 +382,89 @@ fn a_repair_is_told_the_place_of_the_error() {
         "{question}"
     );
     assert!(!question.contains("secret-project"), "{question}");
+
+    // What the compiler says of other files has no line of the draft's.
+    let elsewhere = Diagnostic {
+        file: "/home/somebody/secret-project/a.bench.toml".into(),
+        line: 2,
+        column: 1,
+        severity: "error".into(),
+        message: "no matching function".into(),
+        notes: Vec::new(),
+    };
+    let failure = Failure::DoesNotCompile { diagnostics: vec![elsewhere] };
+    let script = Script::of(&[&format!("Mended.\n```cpp\n{TEXT}```\n")]);
+    let (.., writer) = script.scientist(inquiry()).stages();
+    writer.repair(&RepairBrief { failure: &failure, faults: &[], ..brief.clone() }, &Cancel::new()).unwrap().unwrap();
+    let question = &script.questions()[0];
+    assert!(question.contains("\nin a.bench.toml: no matching function\n"), "{question}");
+    assert!(!question.contains("line 2:") && !question.contains("secret-project"), "{question}");
+
     let refused = Failure::Refused { detail: "it opened a socket".into() };
     let brief = RepairBrief { failure: &refused, ..brief };
     assert!(writer.repair(&brief, &Cancel::new()).unwrap().is_none());
+}
+
+#[test]
+fn a_repair_is_asked_for_in_the_form_of_the_first_question() {
+    // The draft is longer than a file that is written anew; its base is not.
+    let lines = TEXT.lines().count();
+    let just_short = Inquiry { whole_file_lines: lines, ..inquiry() };
+    let draft = format!("{TEXT}\n// longer\n");
+    let script = Script::of(&[&format!("Mended.\n```cpp\n{TEXT}```\n")]);
+    let (population, plan) = (population(), plan("Wide loads", "float4"));
+    let write = WriteBrief { base: &population.members[0], reference: &population.members[0], plan: &plan };
+    let failure = Failure::Wrong { detail: "element 3".into() };
+    let brief = RepairBrief { write, draft: &draft, failure: &failure, faults: &[], turn: 1 };
+    let (.., writer) = script.scientist(just_short).stages();
+    assert_eq!(writer.repair(&brief, &Cancel::new()).unwrap().unwrap().text, TEXT);
+    assert!(!script.questions()[0].contains("SEARCH"), "{}", script.questions()[0]);
+}
+
+#[test]
+fn plans_that_stand_survive_an_outage_at_the_question_for_others() {
+    let past = [PastPlan {
+        base: 0,
+        plan: plan("Tile through LDS in 32x32 blocks", "declare").into(),
+        outcome: "slower".into(),
+    }];
+    let plans = [planned("Tile through LDS in 32x32 blocks", "a"), planned("Wide loads of four floats", "float4")];
+    let script = Script::of(&[&design(&plans)]);
+    let gone = LlmError::Unreachable { who: "openai:scripted".into(), detail: "cut".into() };
+    script.answers.lock().unwrap().push_back(Err(gone));
+    let titles: Vec<String> = designed(&script, &past).unwrap().plans.into_iter().map(|plan| plan.title).collect();
+    assert_eq!(titles, ["Wide loads of four floats"]);
+}
+
+#[test]
+fn a_designer_is_told_of_its_own_predictions_alone() {
+    let finding = |author: &str, gain: f64| crate::stages::Finding {
+        about: "idea".into(),
+        predicted: GainRange { min_percent: 5.0, max_percent: 20.0 },
+        measured_percent: Some(gain),
+        forecast_percent: None,
+        text: format!("by {author}"),
+        author: Some(author.to_owned()),
+        tried: Vec::new(),
+    };
+    let findings = [finding("openai:scripted", 10.0), finding("catalog", 1.0), finding("openai:scripted", 30.0)];
+    let population = population();
+    let brief = DesignBrief {
+        base: &population.members[1],
+        population: &population,
+        findings: &findings,
+        tried: &[],
+        past: &[],
+        kernel: None,
+        forecast: &[],
+    };
+    let script = Script::of(&[&design(&[planned("Wide loads", "float4")])]);
+    let (_, mut designer, _) = script.scientist(inquiry()).stages();
+    designer.design(&brief, &Cancel::new()).unwrap();
+    let question = &script.questions()[0];
+    assert!(question.contains("Of the 2 predictions so far that could be compared, 1 held, 0\npromised"), "{question}");
+    // What others' experiments taught is worth knowing all the same.
+    assert!(question.contains("- by catalog"), "{question}");
 }
 
 #[test]

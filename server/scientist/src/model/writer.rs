@@ -1,5 +1,6 @@
 //! Stage 3 with a model behind it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use lab::sanitize::Fault;
@@ -11,6 +12,7 @@ use super::code_answer::{self, Written};
 use super::facts;
 use super::prompts::PromptError;
 use super::{Inquiry, asked};
+use crate::findings::in_words;
 use crate::stages::{Draft, Hypothesis, RepairBrief, StageError, WriteBrief, Writer};
 
 /// Messages of the compiler, and of sanitizers, shown for a repair at most.
@@ -89,21 +91,26 @@ struct Repairing<'a> {
 
 #[derive(Serialize)]
 struct Place {
+    /// In the draft; 0 for a place elsewhere, which the message names.
     line: u32,
     message: String,
     text: String,
 }
 
-/// The compiler's messages with the lines that they are about.
-fn places(failure: &Failure, draft: &str) -> Vec<Place> {
+/// The compiler's messages with the lines of the draft that they are about. Those about another file, such as the benchmark's,
+/// stand without a line.
+fn places(failure: &Failure, draft: &str, file: &Path) -> Vec<Place> {
     let Failure::DoesNotCompile { diagnostics } = failure else { return Vec::new() };
     let located = diagnostics.iter().filter(|diagnostic| diagnostic.line > 0);
     located
         .take(MESSAGES)
-        .map(|diagnostic| Place {
-            line: diagnostic.line,
-            message: facts::one_line(&diagnostic.message),
-            text: line_of(draft, diagnostic.line),
+        .map(|diagnostic| {
+            let message = facts::one_line(&diagnostic.message);
+            if diagnostic.file == file {
+                return Place { line: diagnostic.line, message, text: line_of(draft, diagnostic.line) };
+            }
+            let name = diagnostic.file.file_name().unwrap_or_default().to_string_lossy();
+            Place { line: 0, message: format!("in {name}: {message}"), text: String::new() }
         })
         .collect()
 }
@@ -125,21 +132,9 @@ fn of_fault(fault: &Fault, draft: &str) -> Option<Place> {
     Some(Place { line: at.line, message, text: line_of(draft, at.line) })
 }
 
-/// A failure without the paths of this machine.
-fn in_words(failure: &Failure) -> String {
-    match failure {
-        Failure::DoesNotCompile { diagnostics } => {
-            let first = diagnostics.first().map(|diagnostic| facts::one_line(&diagnostic.message));
-            format!("it does not compile: {}", first.unwrap_or_else(|| "the compiler gave no reason".into()))
-        }
-        other => other.to_string(),
-    }
-}
-
 impl ModelWriter {
-    /// Asks for a version, once more where the first answer holds none.
-    fn version(&self, mut request: Request, base: &str, cancel: &Cancel) -> Result<Draft, StageError> {
-        let edits = by_edits(&self.inquiry, base);
+    /// Asks for a version, once more where the first answer holds none; `edits` says in which form, which is against `base` then.
+    fn version(&self, mut request: Request, base: &str, edits: bool, cancel: &Cancel) -> Result<Draft, StageError> {
         let read = |answer: &str| -> Result<Written, String> {
             let written = if edits { code_answer::edited(answer, base) } else { code_answer::whole_file(answer) }?;
             if let Some(entry) = &self.inquiry.task.entry {
@@ -172,7 +167,8 @@ impl ModelWriter {
 impl Writer for ModelWriter {
     fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
         let request = question(&self.inquiry, brief)?;
-        Ok(vec![self.version(request, &brief.base.text, cancel)?])
+        let base = &brief.base.text;
+        Ok(vec![self.version(request, base, by_edits(&self.inquiry, base), cancel)?])
     }
 
     fn answers_at_once(&self) -> bool {
@@ -189,15 +185,17 @@ impl Writer for ModelWriter {
         if matches!(brief.failure, Failure::Refused { .. }) {
             return Ok(None);
         }
+        // The form that the question describes, whose length is the base's.
+        let edits = by_edits(&self.inquiry, &brief.write.base.text);
         let facts = Repairing {
             device: &self.inquiry.device,
             failure: in_words(brief.failure),
-            places: places(brief.failure, brief.draft),
+            places: places(brief.failure, brief.draft, &self.inquiry.file),
             faults: brief.faults.iter().filter_map(|fault| of_fault(fault, brief.draft)).take(MESSAGES).collect(),
             draft: brief.draft,
             plan: brief.write.plan,
             keep: keep(&self.inquiry),
-            edits: by_edits(&self.inquiry, brief.draft),
+            edits,
         };
         let mut request = question(&self.inquiry, &brief.write)?;
         request.label = "repair".into();
@@ -205,6 +203,6 @@ impl Writer for ModelWriter {
         if let Some(asked) = request.messages.first_mut() {
             asked.text = format!("{}\n# What came of it\n\n{repair}", asked.text);
         }
-        self.version(request, brief.draft, cancel).map(Some)
+        self.version(request, brief.draft, edits, cancel).map(Some)
     }
 }

@@ -10,7 +10,7 @@ use scientist::model::ModelScientist;
 use super::EvolveArgs;
 use crate::cli::CliError;
 use crate::config::Config;
-use crate::models::Models;
+use crate::models::{self, ModelNames, Models};
 
 /// Generations when nothing is said.
 const GENERATIONS: u32 = 5;
@@ -92,9 +92,9 @@ pub(super) fn tell_estimate(scientist: &ModelScientist, models: &Models, source:
 ///
 /// # Errors
 /// When the notebook cannot be read.
-pub(super) fn record_of_predictions(notebook: &Notebook, provider: &str) -> Result<String, CliError> {
-    let found = notebook.calibrations()?.into_iter().find(|(name, _)| name == provider);
-    Ok(found.map_or_else(String::new, |(name, calibration)| {
-        format!("{name}, over all its runs: {}\n", crate::cli::figures::calibration(&calibration))
+pub(super) fn record_of_predictions(notebook: &Notebook, names: &ModelNames) -> Result<String, CliError> {
+    let found = models::predictions_of(notebook, names)?;
+    Ok(found.map_or_else(String::new, |calibration| {
+        format!("{}, over all its runs: {}\n", names.designer, crate::cli::figures::calibration(&calibration))
     }))
 }

@@ -92,7 +92,11 @@ pub(super) fn line(event: &Event) -> Option<String> {
             format!("candidate {candidate} {word} in a fresh process: {outcome}\n")
         }
         Event::Paused { message } => format!("paused: {message}\n"),
-        Event::Candidate { .. } | Event::Working { .. } | Event::Finished(_) => return None,
+        Event::Candidate { .. }
+        | Event::Working { .. }
+        | Event::Answering { .. }
+        | Event::Waiting { .. }
+        | Event::Finished(_) => return None,
     };
     Some(figures::wrapped(&text, if text.starts_with(' ') { 6 } else { 2 }))
 }

@@ -58,12 +58,30 @@ pub struct ReportData {
     pub experiments: Vec<ExperimentFacts>,
     /// How well predictions agreed with measurements.
     pub calibration: Calibration,
+    /// How well predictions agreed over all runs of the notebook, by who made them; those of the run's own designer first.
+    pub predictors: Vec<Predictor>,
     /// What was learnt.
     pub findings: Vec<FindingFacts>,
     /// What the run's times rest on where they are forecasts; the odds are those of its last word.
     pub forecast: Option<Basis>,
     /// Forecast against measurement, where the original's kernels have both.
     pub versus: Vec<Versus>,
+}
+
+/// Who designs experiments, and how good the predictions were over all runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Predictor {
+    /// `PROVIDER:MODEL`, or `catalog`, which is rule-based.
+    pub model: String,
+    /// Whether it designed experiments of the run.
+    pub is_of_run: bool,
+    /// Share of the gains that lay inside their predicted range, 0 to 1; absent where there is no gain yet.
+    pub share: Option<f64>,
+    /// The counts.
+    #[serde(flatten)]
+    pub calibration: Calibration,
+    /// The same in words.
+    pub in_words: String,
 }
 
 /// The run that a report is about.

@@ -52,14 +52,14 @@ struct Trial {
 }
 
 impl Trial {
-    fn hypothesis(&self) -> Value {
+    fn hypothesis(&self, author: Option<&str>) -> Value {
         json!({
             "key": self.key, "kernel": "transpose", "title": self.title,
             "reason": "Columns of a tile whose rows are a multiple of 32 words all lie in one bank.",
             "source": "AMD CDNA3 ISA reference guide, LDS",
             "rubric": "", "line": 8,
             "gain": { "min_percent": self.gain.0, "max_percent": self.gain.1 },
-            "innovation": 20,
+            "innovation": 20, "author": author,
         })
     }
 }
@@ -79,6 +79,11 @@ pub fn report() -> ReportData {
 
 /// Records the example; without its confirmation there is no winner.
 pub fn record(notebook: &Notebook, confirmed: bool) -> Run {
+    record_by(notebook, confirmed, None)
+}
+
+/// The same with hypotheses that a model thought up.
+pub fn record_by(notebook: &Notebook, confirmed: bool, author: Option<&str>) -> Run {
     let file = Path::new("/home/ada/kernels/transpose.hip");
     let run = notebook
         .start_run(&NewRun {
@@ -87,14 +92,14 @@ pub fn record(notebook: &Notebook, confirmed: bool) -> Run {
             kernels: &[],
             kernel: None,
             device: "cpu",
-            provider: "catalog",
+            provider: author.unwrap_or("catalog"),
             seed: 20_806,
             budget: Value::Null,
             settings: Value::Null,
             program: "kernel-scientist 0.1.0",
         })
         .unwrap();
-    let mut example = Example { notebook, run, file, texts: Vec::new(), ratios: Vec::new() };
+    let mut example = Example { notebook, run, file, author, texts: Vec::new(), ratios: Vec::new() };
     example.add_candidate(None, 0, ORIGINAL.to_owned(), 1.0, "the original", None);
     for (index, trial) in trials().into_iter().enumerate() {
         example.run_trial(index, &trial);
@@ -197,6 +202,7 @@ struct Example<'a> {
     notebook: &'a Notebook,
     run: RunId,
     file: &'a Path,
+    author: Option<&'a str>,
     texts: Vec<String>,
     /// Speed of each candidate against the original.
     ratios: Vec<f64>,
@@ -251,7 +257,7 @@ impl Example<'_> {
             trial.generation,
             ExperimentKind::Full,
             trial.base,
-            (trial.key, trial.hypothesis()),
+            (trial.key, trial.hypothesis(self.author)),
             &base,
             &text,
             outcome,

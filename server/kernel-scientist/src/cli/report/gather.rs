@@ -11,10 +11,11 @@ use notebook::{
 };
 use serde_json::Value;
 
+use crate::cli::figures;
 use crate::cli::versus::{self, Versus};
 
 use super::data::{
-    CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing,
+    CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, Predictor, ReportData, RunFacts, Standing,
 };
 use super::{charts, moment};
 
@@ -23,7 +24,23 @@ const MOST_DIAGNOSTICS: usize = 5;
 
 /// Everything that the notebook holds of a run.
 pub fn gather(notebook: &Notebook, run: &Run) -> Result<ReportData, NotebookError> {
-    Ok(ReportData { versus: versus(notebook, run)?, ..Rows::read(notebook, run)?.report(run) })
+    let rows = Rows::read(notebook, run)?;
+    let predictors = predictors(notebook, &rows.findings)?;
+    Ok(ReportData { versus: versus(notebook, run)?, predictors, ..rows.report(run) })
+}
+
+/// Everybody whose predictions were ever put to the test; those who made the run's first.
+fn predictors(notebook: &Notebook, of_run: &[StoredFinding]) -> Result<Vec<Predictor>, NotebookError> {
+    let predictor = |(model, calibration): (String, Calibration)| Predictor {
+        is_of_run: of_run.iter().any(|finding| finding.author == model),
+        share: calibration.score(),
+        in_words: figures::calibration(&calibration),
+        model,
+        calibration,
+    };
+    let mut all: Vec<Predictor> = notebook.calibrations()?.into_iter().map(predictor).collect();
+    all.sort_by_key(|predictor| !predictor.is_of_run);
+    Ok(all)
 }
 
 /// The notebook's rows of a run.
@@ -63,6 +80,7 @@ impl Rows {
         ReportData {
             forecast: experiments.iter().rev().find_map(comparison).and_then(|last| last.forecast.clone()),
             versus: Vec::new(),
+            predictors: Vec::new(),
             path: run.file.display().to_string(),
             name: run.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             run: run_facts(run, experiments, spent.wall, spent.usd),

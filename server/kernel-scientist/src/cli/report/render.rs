@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::charts::{self, Predictions, TimingPanel};
 use super::data::{
-    CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, ReportData, RunFacts, Standing,
+    CandidateFacts, Confirmation, ExperimentFacts, FindingFacts, Outcome, Predictor, ReportData, RunFacts, Standing,
 };
 use super::diffs::{self, Diff};
 use super::forest::{self, Forest};
@@ -53,6 +53,7 @@ struct Page<'a> {
     timings: Vec<TimingPanel>,
     predictions: Option<Predictions>,
     calibration: CalibrationWords,
+    predictors: &'a [Predictor],
     candidates: Vec<CandidateRow<'a>>,
     experiments: Vec<ExperimentRow<'a>>,
     diffs: Vec<Diff>,
@@ -143,6 +144,7 @@ fn page(report: &ReportData) -> Page<'_> {
             miss: format!("{:.1}", report.calibration.mean_miss_percent),
             counts: report.calibration,
         },
+        predictors: &report.predictors,
         candidates: report.candidates.iter().map(candidate_row).collect(),
         experiments: report.experiments.iter().map(experiment_row).collect(),
         diffs: diffs::diffs(report),

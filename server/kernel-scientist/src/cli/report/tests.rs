@@ -6,6 +6,7 @@ use lab::forecast::Basis;
 use lab::{Figure, KernelTiming, TimeReport};
 use notebook::{KernelFingerprint, MeasuredCode, Notebook};
 
+use super::data::ReportData;
 use super::example;
 use super::gather::gather;
 use super::render::render;
@@ -163,4 +164,25 @@ fn a_kernel_with_a_forecast_and_a_measurement_shows_one_against_the_other() {
     let told = |name: &str| pairs[0][name].as_f64().unwrap();
     assert_eq!((told("forecast_ns"), told("measured_ns"), told("ratio")), (80_000.0, 100_000.0, 1.25));
     assert_eq!(pairs.as_array().unwrap().len(), 1, "{pairs}");
+}
+
+#[test]
+fn how_often_each_models_predictions_held_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let notebook = Notebook::open(&folder.path().join("notebook.db")).unwrap();
+    let of_catalog = gather(&notebook, &example::record(&notebook, true)).unwrap();
+    let report = gather(&notebook, &example::record_by(&notebook, true, Some("openai:<m>"))).unwrap();
+    let told = |report: &ReportData| -> Vec<(String, bool)> {
+        report.predictors.iter().map(|predictor| (predictor.model.clone(), predictor.is_of_run)).collect()
+    };
+    assert_eq!(told(&of_catalog), [("catalog".to_owned(), true)]);
+    assert_eq!(told(&report), [("openai:<m>".to_owned(), true), ("catalog".to_owned(), false)]);
+    let words = "4 of 6 gains within their prediction (67%), 2 promised too much, 0 too little; 2 failed";
+    let html = render(&report).unwrap();
+    assert!(html.contains(&format!("<strong>openai:&lt;m&gt;</strong>: {words}")), "{html}");
+    assert!(html.contains(&format!("<li>catalog (rule-based): {words}")), "{html}");
+    let json = serde_json::to_value(&report).unwrap();
+    let first = &json["predictors"][0];
+    assert_eq!((&first["model"], &first["within"], &first["measured"]), (&"openai:<m>".into(), &4.into(), &6.into()));
+    assert_eq!((first["share"].as_f64(), &first["in_words"]), (Some(4.0 / 6.0), &words.into()));
 }

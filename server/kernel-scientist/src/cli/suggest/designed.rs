@@ -19,12 +19,13 @@ pub(super) fn by(
     source: &Source,
     config: &Config,
     models: &Models,
+    progress: &Progress,
 ) -> Result<Vec<Hypothesis>, CliError> {
     models.limit(config.scientist.max_usd).map_err(CliError::Usage)?;
     let subject = Subject::open(context, source, &args.subject, args.kernel.as_deref())?;
     let scientist = models.scientist(config, &subject.workbench).map_err(CliError::Usage)?;
     let notebook = Notebook::open_existing(&context.notebook_path()?)?;
-    let progress = Progress::new(context);
+    progress.show();
     let mut say = |doing: &str| progress.say(doing.to_owned());
     let (bench, kernel) = (&subject.workbench, args.kernel.as_deref());
     let found = designed::hypotheses(bench, &scientist, notebook.as_ref(), kernel, &context.cancel, &mut say);

@@ -198,6 +198,29 @@ async fn a_models_suggestions_become_code_actions_and_it_writes_what_is_tested()
     editor.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn how_far_a_models_answer_is_stands_in_the_jobs_progress() {
+    let options = json!({ "editorModels": true, "forecasts": false, "device": "cpu", "provider": "editor" });
+    let (mut editor, uri) = with_vector_add(options).await;
+    editor.execute("suggest", json!({ "uri": uri, "kernel": "vector_add" })).await;
+    let (id, params) = editor.take_request("kernelScientist/model").await;
+    editor.notify("kernelScientist/modelPart", json!({ "token": params["token"], "text": "{\"av" })).await;
+    let report = loop {
+        let progress = editor.expect("$/progress", Value::Null).await;
+        let message = progress["value"]["message"].as_str().unwrap_or_default().to_owned();
+        if message.contains("characters") {
+            break message;
+        }
+        assert_ne!(progress["value"]["kind"], "end");
+    };
+    assert_eq!(report, "asking the designer · designer: 4 characters so far");
+    let refusal = json!({ "code": -32000, "message": "no", "data": { "kind": "NoPermissions" } });
+    editor.answer_request(&id, json!({ "error": refusal })).await;
+    assert!(editor.message(None).await.contains("allow"), "the job ends with the editor's refusal");
+    ended(&mut editor).await;
+    editor.stop().await;
+}
+
 /// Refuses each request with status 401 and tells the value of its `authorization`.
 fn refusing() -> (u16, std::sync::mpsc::Receiver<String>) {
     use std::io::{BufRead, BufReader, Write};

@@ -11,7 +11,7 @@ use crate::cli::Context;
 use crate::cli::figures;
 use crate::cli::provider::{Provider, ProviderArgs};
 use crate::config::Config;
-use crate::models::{ModelNames, Models, Reach};
+use crate::models::{self, ModelNames, Models, Reach};
 
 /// A server that does not answer a word within this time is not usable now.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,7 +74,6 @@ fn broken(name: &str, error: &LlmError) -> Check {
 /// How good the model's predictions were so far.
 fn predictions(context: &Context, names: &ModelNames) -> Option<Check> {
     let path = context.notebook_path().ok().filter(|path| path.is_file())?;
-    let calibrations = Notebook::open(&path).ok()?.calibrations().ok()?;
-    let (name, calibration) = calibrations.into_iter().find(|(name, _)| *name == names.to_string())?;
-    Some(Check::good(format!("predictions of {name}"), figures::calibration(&calibration)))
+    let calibration = models::predictions_of(&Notebook::open(&path).ok()?, names).ok()??;
+    Some(Check::good(format!("predictions of {}", names.designer), figures::calibration(&calibration)))
 }
