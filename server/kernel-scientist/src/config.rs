@@ -1,5 +1,7 @@
 //! `kernel-scientist.toml`: devices and the scientist's settings.
 
+mod own;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,9 @@ use serde::Deserialize;
 /// Name of the settings file, looked up in the source's folder and above.
 pub const FILE_NAME: &str = "kernel-scientist.toml";
 
-/// Settings; everything has a default, so no file is needed.
+/// Settings; everything has a default, so no file is needed. A folder's file holds for the sources in it and below; what it leaves
+/// open is taken from `kernel-scientist/kernel-scientist.toml` in the user's folder of settings (`$XDG_CONFIG_HOME`, `~/.config`).
+/// Keys stand in none.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -26,6 +30,9 @@ pub struct Config {
     /// something is only done for a file that was named.
     #[serde(skip)]
     pub is_named: bool,
+    /// What the user's own file says.
+    #[serde(skip)]
+    pub own: ScientistConfig,
 }
 
 /// One device.
@@ -86,7 +93,8 @@ pub struct ScientistConfig {
     pub max_calls_at_once: Option<usize>,
     /// Most tokens of one answer.
     pub max_output_tokens: Option<u32>,
-    /// A shell command that prints the key, where no environment variable has it. Only in a file that the user names.
+    /// A shell command that prints the key, where no environment variable has it. Only in the user's own file or one that the
+    /// user names.
     pub api_key_command: Option<String>,
     /// `PROVIDER:MODEL` for stage 1 alone.
     pub selector: Option<String>,
@@ -164,19 +172,43 @@ impl ScientistConfig {
 }
 
 impl Config {
-    /// Reads `explicit`, or the nearest [`FILE_NAME`] in `folder` or above, or takes the defaults.
+    /// Reads `explicit`, or the nearest [`FILE_NAME`] in `folder` or above; what it leaves open is taken from the user's own
+    /// file ([`own`]), then from the defaults.
+    ///
+    /// # Errors
+    /// When one of them cannot be read, is not what it should be, or holds a key.
     pub fn load(explicit: Option<&Path>, folder: &Path) -> Result<Self, ConfigError> {
+        Self::load_over(explicit, folder, own::path().as_deref())
+    }
+
+    fn load_over(explicit: Option<&Path>, folder: &Path, own: Option<&Path>) -> Result<Self, ConfigError> {
         let found = explicit
             .map(Path::to_path_buf)
             .or_else(|| folder.ancestors().map(|above| above.join(FILE_NAME)).find(|candidate| candidate.is_file()));
-        let Some(path) = found else { return Ok(Self::default()) };
+        let mut config = found.as_deref().map(Self::read).transpose()?.unwrap_or_default();
+        config.is_named = explicit.is_some();
+        match own.filter(|own| own.is_file() && found.as_deref() != Some(own)) {
+            Some(own) => Ok(config.over(Self::read(own)?)),
+            None => Ok(config),
+        }
+    }
+
+    /// Reads one file.
+    fn read(path: &Path) -> Result<Self, ConfigError> {
+        let path = path.to_path_buf();
         let text =
             lab::settings_text::read(&path).map_err(|source| ConfigError::Read { path: path.clone(), source })?;
-        let mut config: Self = toml::from_str(&text)
+        // First: the message about a line that is not understood shows the line.
+        if let Some(name) = own::key_in(&text) {
+            let message = format!(
+                "`{name}`: a key does not belong in a settings file, which is copied and committed; take it out, and set the \
+                 provider's environment variable (such as OPENAI_API_KEY), or `api_key_command` for a command that prints it"
+            );
+            return Err(ConfigError::Parse { path, message });
+        }
+        let config: Self = toml::from_str(&text)
             .map_err(|error| ConfigError::Parse { path: path.clone(), message: error.to_string() })?;
-        config.path = Some(path);
-        config.is_named = explicit.is_some();
-        Ok(config)
+        Ok(Self { path: Some(path), ..config })
     }
 }
 
@@ -189,7 +221,7 @@ mod tests {
         std::fs::write(folder.path().join(FILE_NAME), text).unwrap();
         let inner = folder.path().join("src/kernels");
         std::fs::create_dir_all(&inner).unwrap();
-        Config::load(None, &inner).map_err(|error| error.to_string())
+        Config::load_over(None, &inner, None).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -262,6 +294,33 @@ mod tests {
     #[test]
     fn no_file_means_the_defaults() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Config::load(None, folder.path()).unwrap(), Config::default());
+        assert_eq!(Config::load_over(None, folder.path(), None).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn the_users_own_file_holds_where_no_other_says_otherwise() {
+        let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let own = home.path().join(FILE_NAME);
+        std::fs::write(&own, "[scientist]\nprovider = \"openai:mine\"\nmax_calls = 3\n").unwrap();
+        let load = || Config::load_over(None, project.path(), Some(&own)).map_err(|error| error.to_string());
+        let found = load().unwrap();
+        assert_eq!((found.scientist.provider.as_deref(), found.path.as_deref()), (Some("openai:mine"), Some(&*own)));
+        assert!(!found.is_named);
+        let theirs = project.path().join(FILE_NAME);
+        std::fs::write(&theirs, "[scientist]\nprovider = \"catalog\"\n").unwrap();
+        let found = load().unwrap();
+        assert_eq!((found.scientist.provider.as_deref(), found.scientist.max_calls), (Some("catalog"), Some(3)));
+        assert_eq!(found.path.as_deref(), Some(&*theirs));
+        // A key is in neither, and what stands there is not repeated.
+        for file in [&theirs, &own] {
+            std::fs::write(file, "[scientist]\napi_key = \"sk-secret\"\n").unwrap();
+            let error = load().unwrap_err();
+            assert!(
+                error.contains("a key does not belong in a settings file") && !error.contains("sk-secret"),
+                "{error}"
+            );
+            assert!(error.contains(&file.display().to_string()), "{error}");
+            std::fs::write(file, "").unwrap();
+        }
     }
 }

@@ -275,16 +275,16 @@ impl Shared {
     /// A model, and where it is served.
     fn model(&self, name: &ModelName, reach: &Reach, config: &Config) -> Result<(Model, Option<String>), LlmError> {
         let settings = &config.scientist;
-        if settings.api_key_command.is_some() && !config.is_named {
+        if !config.may_run_key_command() {
             return Err(LlmError::Setup(format!(
-                "{}: `api_key_command` is run only from a settings file that you name with --config, since anyone's folder \
-                 may hold one",
+                "{}: `api_key_command` is run only from your own settings file or one that you name with --config, since \
+                 anyone's folder may hold one",
                 shown(config)
             )));
         }
         let mut connection = Connection {
             base_url: reach.base_url.as_deref().or(settings.base_url_of(name.kind)).map(str::to_owned),
-            named_by_user: reach.base_url.is_some() || config.is_named,
+            named_by_user: reach.base_url.is_some() || config.is_named_by_user(name.kind),
             key: Sources { given: None, command: settings.api_key_command.clone() },
             patience: reach.patience.unwrap_or_default(),
             skip: reach.skip,

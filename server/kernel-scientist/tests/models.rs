@@ -208,3 +208,22 @@ fn a_real_model_is_asked_and_its_key_is_nowhere() {
         }
     }
 }
+
+#[test]
+fn the_users_own_settings_hold_in_every_folder() {
+    let run = Run::in_folder();
+    let own = run.path("own-settings/kernel-scientist");
+    std::fs::create_dir_all(&own).unwrap();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings = format!("[scientist]\nprovider = \"openai:mine\"\nbase_url = \"http://127.0.0.1:{closed}/v1\"\n");
+    std::fs::write(own.join("kernel-scientist.toml"), settings).unwrap();
+    let doctor = run.program(["doctor"]);
+    assert!(doctor.stdout.contains("model openai:mine") && doctor.stdout.contains("does not answer"), "{doctor:?}");
+    run.file("kernel-scientist.toml", "[scientist]\nprovider = \"catalog\"\n");
+    let doctor = run.program(["doctor"]);
+    assert!(doctor.stdout.contains("provider catalog") && !doctor.stdout.contains("openai:mine"), "{doctor:?}");
+    run.file("kernel-scientist.toml", "[scientist]\nOPENAI_API_KEY = \"sk-in-a-file\"\n");
+    let doctor = run.program(["doctor"]);
+    let told = format!("{doctor:?}");
+    assert!(told.contains("a key does not belong in a settings file") && !told.contains("sk-in-a-file"), "{told}");
+}

@@ -85,6 +85,8 @@ impl Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kernel-scientist"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         command.env("KERNEL_SCIENTIST_NOTEBOOK", self.path("notebook.db"));
+        // Whoever runs the tests may have settings.
+        command.env("XDG_CONFIG_HOME", self.path("own-settings"));
         // Most tests are about times that are measured; those of the forecast take this away.
         command.env("KERNEL_SCIENTIST_DEVICE", "cpu");
         command

@@ -316,6 +316,7 @@ fn code_that_cannot_be_used_is_asked_for_once_more() {
         (fence(&TEXT.replace("void run", "void go")), "there is no `run(float*a, int n)` any more"),
         (fence(&TEXT.replace("int n", "long n")), "must keep (float*a, int n)"),
         (fence("void run(float* a, int n) {}\n"), "there is no kernel in the file"),
+        (fence(&format!("{TEXT}// {}\n", "x".repeat(40_000))), "are enough for any version of it"),
     ] {
         let script = Script::of(&[&bad, &fence(TEXT)]);
         assert_eq!(written(&script, inquiry()).unwrap().text, TEXT, "{bad}");

@@ -17,6 +17,8 @@ use crate::stages::{Draft, Hypothesis, RepairBrief, StageError, WriteBrief, Writ
 
 /// Messages of the compiler, and of sanitizers, shown for a repair at most.
 const MESSAGES: usize = 8;
+/// Bytes that a version may have beyond four times its base's: to read and compile what is larger would take minutes.
+const LARGEST: usize = 32 << 10;
 /// Tokens of an answer that holds a file, at first.
 const FILE_TOKENS: u32 = 32_768;
 
@@ -139,6 +141,13 @@ impl ModelWriter {
             let written = if edits { code_answer::edited(answer, base) } else { code_answer::whole_file(answer) }?;
             if let Some(entry) = &self.inquiry.task.entry {
                 code_answer::keeps(entry, base, &written.text)?;
+            }
+            let most = 4 * base.len() + LARGEST;
+            if written.text.len() > most {
+                return Err(format!(
+                    "the file is {} bytes long; {most} are enough for any version of it",
+                    written.text.len()
+                ));
             }
             // Cheap; what is left to find out the build does.
             if !written.text.contains("__global__") {
