@@ -579,8 +579,8 @@ export interface ModelFailure {
   kind: ModelFailureKind;
 }
 
-/** Which kind of failure, in the words of VS Code's `LanguageModelError`. */
-export type ModelFailureKind = "NoPermissions" | "Blocked" | "NotFound" | "Other";
+/** Which kind of failure: in the words of VS Code's `LanguageModelError`, and what GitHub Copilot's errors are named after. */
+export type ModelFailureKind = "NoPermissions" | "Blocked" | "NotFound" | "RateLimited" | "OutOfQuota" | "Other";
 
 /** A message of a conversation. */
 export interface ModelMessage {

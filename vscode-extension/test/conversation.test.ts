@@ -22,6 +22,10 @@ test("errors keep their kind and what is behind them", () => {
   assert.equal(kindOf(error), "Blocked");
   assert.equal(why(error), "failed: quota");
   assert.equal(kindOf(Object.assign(new Error("x"), { code: "Unknown" })), "Other");
+  const named = (name: string): Error => Object.assign(new Error("x"), { name });
+  assert.equal(kindOf(named("ChatQuotaExceeded")), "OutOfQuota");
+  assert.equal(kindOf(named("ChatRateLimited")), "RateLimited");
+  assert.equal(kindOf(named("toString")), "Other");
   assert.equal(kindOf("text"), "Other");
   assert.equal(why("text"), "text");
 });

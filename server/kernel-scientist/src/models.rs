@@ -6,10 +6,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lab::Cancel;
 use lab::workbench::Workbench;
 use llm::connect::{Connection, Patience, connect};
 use llm::hearing::Listener;
-use llm::key::{SecretString, Sources};
+use llm::key::{Cancelled, SecretString, Sources};
 use llm::replay::Recorder;
 use llm::{Gate, Hearing, Kind, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Provider, Retry};
 use notebook::{Calibration, ModelCall, Notebook, NotebookError, Run, RunId};
@@ -115,6 +116,8 @@ pub struct Reach {
     pub keys: Option<OfKeys>,
     /// Who hears how far answers are.
     pub listener: Option<Listener>,
+    /// Ends the wait for a command that prints a key.
+    pub cancel: Option<Cancel>,
 }
 
 /// The models behind the stages and the bill that they share.
@@ -140,7 +143,7 @@ impl Models {
         let shared = Shared {
             ledger: Ledger::default(),
             gate: Gate::new(settings.max_calls_at_once.unwrap_or(AT_ONCE)),
-            prices: PriceTable::with(&settings.price),
+            prices: config.prices(),
             recorder: reach.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new),
             hearing: reach.listener.clone().map_or_else(Hearing::default, Hearing::new),
         };
@@ -208,7 +211,7 @@ impl Models {
             (Some(_), [first, ..]) => Err(format!(
                 "the price of {first} is not known, so a limit in dollars cannot be kept; add a [[scientist.price]] table with \
                  model, input and output (dollars per million tokens) to the settings, or limit --max-tokens or --max-calls \
-                 instead"
+                 instead (a price of 0 counts in your own settings file, or in one that you name with --config)"
             )),
         }
     }
@@ -256,6 +259,11 @@ impl Models {
         Arc::new(move || ledger.take_calls().into_iter().map(kept).collect())
     }
 
+    /// For [`scientist::evolution::Evolution::with_limiter`].
+    pub fn limiter(&self) -> scientist::budget::Limiter {
+        model::limiter(&self.ledger)
+    }
+
     /// For [`scientist::evolution::Evolution::with_meter`].
     pub fn meter(&self) -> scientist::budget::Meter {
         model::meter(&self.ledger)
@@ -288,14 +296,20 @@ impl Shared {
             key: Sources { given: None, command: settings.api_key_command.clone() },
             patience: reach.patience.unwrap_or_default(),
             skip: reach.skip,
+            is_cancelled: reach.cancel.clone().map(|cancel| -> Cancelled { Arc::new(move || cancel.is_cancelled()) }),
         };
         if connection.takes_key(name) {
             connection.key.given = reach.keys.as_ref().and_then(|keys| keys(name.kind));
         }
-        // What the editor's models cost is its subscription's.
+        // What the editor's models cost is its subscription's. What listens on this machine may pass questions on to a model that
+        // is paid: who knows that names its price.
         let is_free = name.kind == Kind::Editor || connection.is_free(name);
-        let price = if is_free { Some(Price::NOTHING) } else { self.prices.of(name) };
-        let times = reach.attempts.unwrap_or(Retry::default().times);
+        let price = if is_free { self.prices.set(name).or(Some(Price::NOTHING)) } else { self.prices.of(name) };
+        let times = match name.kind {
+            // The editor tries again itself, and each of our attempts counts against the user's quota.
+            Kind::Editor => 0,
+            _ => reach.attempts.unwrap_or(Retry::default().times),
+        };
         let options = Options {
             retry: Retry { times, ..Retry::default() },
             gate: self.gate.clone(),
@@ -386,17 +400,19 @@ mod tests {
 
     #[test]
     fn a_limit_in_dollars_is_kept_or_refused() {
-        let check = |model: &str, base: &str, usd: Option<f64>, expected: Result<Option<f64>, &str>| {
-            let config =
-                Config { is_named: true, ..toml::from_str("[scientist]\napi_key_command = \"echo sk\"").unwrap() };
-            let reach = Reach { base_url: Some(base.to_owned()), ..Reach::default() };
-            let models = Models::connect(&ModelNames::one(model.parse().unwrap()), &reach, &config).unwrap();
-            match (models.limit(usd), expected) {
-                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{model}"),
-                (Err(error), Err(part)) => assert!(error.contains(part), "{model}: {error}"),
-                (found, _) => panic!("{model}: {found:?}"),
-            }
-        };
+        let check_with =
+            |rows: &str, model: &str, base: &str, usd: Option<f64>, expected: Result<Option<f64>, &str>| {
+                let settings = format!("[scientist]\napi_key_command = \"echo sk\"\n{rows}");
+                let config = Config { is_named: true, ..toml::from_str(&settings).unwrap() };
+                let reach = Reach { base_url: Some(base.to_owned()), ..Reach::default() };
+                let models = Models::connect(&ModelNames::one(model.parse().unwrap()), &reach, &config).unwrap();
+                match (models.limit(usd), expected) {
+                    (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{model}"),
+                    (Err(error), Err(part)) => assert!(error.contains(part), "{model}: {error}"),
+                    (found, _) => panic!("{model}: {found:?}"),
+                }
+            };
+        let check = |model: &str, base: &str, usd: Option<f64>, expected| check_with("", model, base, usd, expected);
         let (far, here) = ("https://api.openai.com/v1", "http://localhost:1/v1");
         check("openai:gpt-5", far, Some(2.0), Ok(Some(2.0)));
         check("openai:gpt-5", far, None, Ok(None));
@@ -404,6 +420,31 @@ mod tests {
         check("openai:new", far, Some(2.0), Err("the price of openai:new is not known"));
         check("openai:new", far, None, Ok(None));
         check("openai:new", here, Some(0.0), Ok(None));
+        // What passes questions on has the price that the user gives it.
+        let row = "[[scientist.price]]\nmodel = \"new\"\ninput = 1.0\noutput = 2.0";
+        check_with(row, "openai:new", here, Some(2.0), Ok(Some(2.0)));
+        check_with(row, "openai:newest", here, Some(2.0), Ok(None));
+        check_with(&row.replace(".0", ""), "openai:new", far, Some(2.0), Ok(Some(2.0)));
+        check_with(
+            "[[scientist.price]]\nmodel = \"gpt-5\"\ninput = 0\noutput = 0",
+            "openai:gpt-5",
+            far,
+            Some(2.0),
+            Ok(None),
+        );
+    }
+
+    #[test]
+    fn a_folders_prices_do_not_lift_the_users_limit() {
+        for (model, expected) in [("openai:gpt-5", Ok(Some(2.0))), ("openai:new", Err(()))] {
+            let (_, name) = model.split_once(':').unwrap();
+            let row = format!("[[scientist.price]]\nmodel = \"{name}\"\ninput = 0\noutput = 0");
+            let config: Config = toml::from_str(&row).unwrap();
+            let keys: OfKeys = Arc::new(|_| Some("sk-1".into()));
+            let reach = Reach { keys: Some(keys), ..Reach::default() };
+            let models = Models::connect(&ModelNames::one(model.parse().unwrap()), &reach, &config).unwrap();
+            assert_eq!(models.limit(Some(2.0)).map_err(drop), expected, "{model}");
+        }
     }
 
     #[test]

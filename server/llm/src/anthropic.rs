@@ -72,7 +72,9 @@ impl Dialect for Anthropic {
                 if let Some(text) = data["delta"]["text"].as_str() {
                     answer.text.push_str(text);
                 }
+                answer.thought += data["delta"]["thinking"].as_str().map_or(0, str::len);
             }
+            "message_stop" => answer.is_over = true,
             "message_delta" => {
                 count(&data["usage"], answer);
                 match data["delta"]["stop_reason"].as_str() {

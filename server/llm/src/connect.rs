@@ -9,7 +9,7 @@ use crate::error::LlmError;
 use crate::gemini::Gemini;
 use crate::http::HttpProvider;
 pub use crate::http::Patience;
-use crate::key::{self, Sources};
+use crate::key::{self, Cancelled, Sources};
 use crate::name::{Kind, ModelName};
 use crate::openai::OpenAi;
 use crate::provider::Provider;
@@ -28,6 +28,8 @@ pub struct Connection {
     pub patience: Patience,
     /// Exchanges of a recording to leave out.
     pub skip: usize,
+    /// Whether somebody wants to wait no longer for a command that prints a key.
+    pub is_cancelled: Option<Cancelled>,
 }
 
 impl Connection {
@@ -77,8 +79,10 @@ pub fn connect(name: &ModelName, connection: &Connection) -> Result<Box<dyn Prov
         Kind::OpenAi | Kind::Anthropic | Kind::Gemini => {}
     }
     let base = connection.address(name)?;
+    let is_cancelled = || connection.is_cancelled.as_ref().is_some_and(|is_cancelled| is_cancelled());
+    let variable = |variable: &str| std::env::var(variable).ok();
     let key = match key::may_go_to(name, &base, connection.named_by_user)? {
-        true => key::find(name, &base, &connection.key, |variable| std::env::var(variable).ok())?,
+        true => key::find(name, &base, &connection.key, variable, &is_cancelled)?,
         false => None,
     };
     let patience = connection.patience;

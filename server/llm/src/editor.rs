@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::LlmError;
-use crate::provider::{Answer, Caller, Message, Provider, Request, Role, Stop, Usage};
+use crate::provider::{Answer, Caller, Message, Provider, Request, Role, Stop, Usage, Used};
 
 /// What the editor is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,8 @@ pub struct EditorAnswer {
     pub truncated: bool,
 }
 
-/// Why the editor has no answer; the first three are those of VS Code's `LanguageModelError`.
+/// Why the editor has no answer. The first three are those of VS Code's `LanguageModelError`, the next two names that GitHub
+/// Copilot gives its errors (`ChatRateLimited`, `ChatQuotaExceeded`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "camelCase")]
 pub enum EditorError {
@@ -55,7 +56,7 @@ pub enum EditorError {
         /// The editor's words.
         message: String,
     },
-    /// The question or the answer was blocked, by a filter or because a quota is used up.
+    /// The extension may not use the model for the time being, mostly since it asked too often.
     Blocked {
         /// The editor's words.
         message: String,
@@ -72,6 +73,16 @@ pub enum EditorError {
         /// Seconds to wait, where known.
         #[serde(default)]
         retry_after_s: Option<f64>,
+    },
+    /// The user's quota is used up.
+    OutOfQuota {
+        /// The editor's words.
+        message: String,
+    },
+    /// What it answered is not in its own protocol.
+    Unreadable {
+        /// What is wrong with it.
+        message: String,
     },
     /// The editor has no models at all, or went away.
     Unsupported {
@@ -115,11 +126,10 @@ impl<M: EditorModels> EditorProvider<M> {
         let who = self.name.clone();
         match error {
             EditorError::Cancelled => LlmError::Cancelled,
-            EditorError::NoPermissions { message } => LlmError::KeyRefused {
-                who,
-                detail: format!("{message}; allow the extension to use language models in the editor"),
-            },
-            EditorError::Blocked { message } => LlmError::Withheld { who, detail: message },
+            EditorError::NoPermissions { message } => LlmError::NotAllowed { who, detail: message },
+            EditorError::Blocked { message } => LlmError::Busy { who, detail: message, retry_after: None },
+            EditorError::OutOfQuota { message } => LlmError::OutOfQuota { who, detail: message },
+            EditorError::Unreadable { message } => LlmError::Unreadable { who, detail: message },
             EditorError::NotFound { message } => LlmError::NotFound { who, detail: message },
             EditorError::RateLimited { message, retry_after_s } => LlmError::Busy {
                 who,
@@ -148,10 +158,12 @@ impl<M: EditorModels> Provider for EditorProvider<M> {
             max_tokens: request.max_tokens,
         };
         let answer = self.models.ask(&asked, caller).map_err(|error| self.explain(error))?;
+        let sent: usize = asked.messages.iter().map(|message| message.text.len()).sum();
         if answer.text.trim().is_empty() {
+            let usage = Usage { input: tokens(sent), estimated: true, ..Usage::default() };
+            caller.note_used(Used { usage, heard: 0, model: answer.model });
             return Err(LlmError::Unreadable { who: self.name.clone(), detail: "it is empty".into() });
         }
-        let sent: usize = asked.messages.iter().map(|message| message.text.len()).sum();
         Ok(Answer {
             stop: if answer.truncated { Stop::Length } else { Stop::End },
             usage: Usage { input: tokens(sent), cached: 0, output: tokens(answer.text.len()), estimated: true },
@@ -228,7 +240,9 @@ mod tests {
         let message = || "words".to_owned();
         for (error, is_outage) in [
             (EditorError::NoPermissions { message: message() }, true),
-            (EditorError::Blocked { message: message() }, false),
+            (EditorError::Blocked { message: message() }, true),
+            (EditorError::OutOfQuota { message: message() }, true),
+            (EditorError::Unreadable { message: message() }, false),
             (EditorError::NotFound { message: message() }, true),
             (EditorError::RateLimited { message: message(), retry_after_s: Some(7200.0) }, true),
             (EditorError::Unsupported { message: message() }, true),
@@ -236,7 +250,7 @@ mod tests {
         ] {
             let found = ask(Err(error.clone())).0.unwrap_err();
             assert_eq!(found.is_outage(), is_outage, "{error:?}");
-            assert!(found.to_string().contains("words"), "{found}");
+            assert!(found.to_string().contains("words") && !found.to_string().contains("check the key"), "{found}");
             let json = serde_json::to_string(&error).unwrap();
             assert_eq!(serde_json::from_str::<EditorError>(&json).unwrap(), error);
         }

@@ -24,6 +24,14 @@ pub enum LlmError {
         /// The server's words.
         detail: String,
     },
+    /// The editor's user has not allowed its models, or has taken that back.
+    #[error("{who}: {detail}; allow the extension to use language models in the editor")]
+    NotAllowed {
+        /// Provider and model.
+        who: String,
+        /// The editor's words.
+        detail: String,
+    },
     /// There is no such model, or no such address.
     #[error("{who}: not found ({detail}); check the model's name and the base URL")]
     NotFound {
@@ -66,6 +74,16 @@ pub enum LlmError {
         /// The server's words.
         detail: String,
     },
+    /// The server refuses answers as long as was asked for.
+    #[error(
+        "{who}: answers of so many tokens are refused ({detail}); lower `max_output_tokens`, or take another model"
+    )]
+    LimitRefused {
+        /// Provider and model.
+        who: String,
+        /// The server's words.
+        detail: String,
+    },
     /// The question does not fit into the model's context.
     #[error(
         "{who}: the question is too long for the model's context ({detail}); take a model with a longer one, or lower \
@@ -84,6 +102,18 @@ pub enum LlmError {
         who: String,
         /// The last limit.
         limit: u32,
+    },
+    /// The answer did not end within its limit, and the server refuses a higher one.
+    #[error(
+        "{who}: the answer was cut off at {limit} tokens, and a longer one is refused ({detail}); take another model"
+    )]
+    LongerRefused {
+        /// Provider and model.
+        who: String,
+        /// The highest limit that was taken.
+        limit: u32,
+        /// The server's words.
+        detail: String,
     },
     /// The provider withheld the answer.
     #[error("{who}: the answer was withheld ({detail})")]
@@ -109,6 +139,9 @@ pub enum LlmError {
         /// What does not fit.
         detail: String,
     },
+    /// What calls may use up is used up.
+    #[error("{0}")]
+    Overdrawn(String),
     /// The recording has another question here, or none.
     #[error("replay: {0}")]
     Replay(String),
@@ -128,11 +161,23 @@ impl LlmError {
         !matches!(
             self,
             Self::Cancelled
+                | Self::Overdrawn(_)
                 | Self::Truncated { .. }
+                | Self::LongerRefused { .. }
                 | Self::Withheld { .. }
                 | Self::Unreadable { .. }
                 | Self::WrongForm { .. }
         )
+    }
+
+    /// The server's words, where it refuses what was asked for because of its form or size.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::BadRequest { detail, .. } | Self::LimitRefused { detail, .. } | Self::TooLong { detail, .. } => {
+                Some(detail)
+            }
+            _ => None,
+        }
     }
 
     /// How long the server wants to be left alone.

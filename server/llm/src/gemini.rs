@@ -70,8 +70,10 @@ impl Dialect for Gemini {
         let candidate = &data["candidates"][0];
         for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
             let is_thought = part["thought"].as_bool().unwrap_or(false);
-            if let (Some(text), false) = (part["text"].as_str(), is_thought) {
-                answer.text.push_str(text);
+            match (part["text"].as_str(), is_thought) {
+                (Some(text), false) => answer.text.push_str(text),
+                (Some(text), true) => answer.thought += text.len(),
+                (None, _) => {}
             }
         }
         match candidate["finishReason"].as_str() {

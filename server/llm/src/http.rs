@@ -1,5 +1,6 @@
 //! Questions over HTTP, answers as server-sent events; what is the same in every dialect.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use eventsource_stream::{EventStreamError, Eventsource};
@@ -14,13 +15,20 @@ use tokio::time::{sleep, timeout};
 use crate::error::LlmError;
 use crate::key;
 use crate::name::{Kind, ModelName};
-use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage};
+use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage, Used};
 
 /// How often a call looks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Longest stream of one answer, in bytes; a server that sends more has gone mad.
 const LONGEST: usize = 64 << 20;
+
+/// Longest wait for what follows an answer's end: its usage, and the end of the stream.
+const AFTER_END: Duration = Duration::from_secs(10);
+
+/// How much is read of what a server says when it refuses, in bytes, and how long.
+const LONGEST_REFUSAL: usize = 64 << 10;
+const REFUSING: Duration = Duration::from_secs(10);
 
 /// How much of a server's own words is repeated in an error, in characters.
 const QUOTED: usize = 300;
@@ -69,6 +77,21 @@ pub(crate) struct Partial {
     pub(crate) usage: Option<Usage>,
     pub(crate) stop: Option<Stop>,
     pub(crate) model: Option<String>,
+    /// Bytes of thinking, which is paid and not handed on.
+    pub(crate) thought: usize,
+    /// Nothing follows.
+    pub(crate) is_over: bool,
+    /// The server reported an error instead of going on.
+    is_refused: bool,
+}
+
+impl Partial {
+    /// What it used up; nothing where the server refused before it began.
+    fn used(&self) -> Option<Used> {
+        let (usage, heard) = (self.usage.unwrap_or_default(), self.text.len() + self.thought);
+        let is_free = self.is_refused && heard == 0 && usage.total() == 0;
+        (!is_free).then(|| Used { usage, heard, model: self.model.clone() })
+    }
 }
 
 /// An error that a server reports in the middle of a stream.
@@ -133,7 +156,13 @@ impl<D: Dialect> HttpProvider<D> {
         Ok(Self { name: name.to_string(), kind, model, dialect, address, key, patience, client, runtime })
     }
 
-    async fn ask(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
+    /// Asks; what comes of it is in `answer`, from the moment on that the server agreed to give one.
+    async fn ask(
+        &self,
+        request: &Request,
+        caller: &mut Caller<'_>,
+        answer: &mut Option<Partial>,
+    ) -> Result<(), LlmError> {
         let body = self.dialect.body(request, &self.model);
         let sent = self.client.post(self.address.clone()).json(&body).send();
         let response = timeout(self.patience.silence, sent)
@@ -142,19 +171,23 @@ impl<D: Dialect> HttpProvider<D> {
             .map_err(|error| self.unreachable(chain(&error.without_url())))?;
         let status = response.status();
         if status.is_success() {
-            return self.stream(response, caller).await;
+            return self.stream(response, caller, answer.insert(Partial::default())).await;
         }
         let retry_after = retry_after(response.headers());
-        // Its words only help; without them the status has to do.
-        let words = timeout(Duration::from_secs(10), response.text()).await.ok().and_then(Result::ok);
-        Err(self.refusal(status, retry_after, &words.unwrap_or_default()))
+        Err(self.refusal(status, retry_after, &words_of(response).await))
     }
 
-    async fn stream(&self, response: reqwest::Response, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
+    async fn stream(
+        &self,
+        response: reqwest::Response,
+        caller: &mut Caller<'_>,
+        answer: &mut Partial,
+    ) -> Result<(), LlmError> {
         let mut received = 0;
-        let silence = self.patience.silence;
+        let silence = &Cell::new(self.patience.silence);
         // Whatever comes is a sign of life, a comment that keeps the connection alive too.
         let timed = stream::unfold(Box::pin(response.bytes_stream()), |mut bytes| async move {
+            let silence = silence.get();
             match timeout(silence, bytes.next()).await {
                 Ok(None) => None,
                 Ok(Some(chunk)) => {
@@ -170,29 +203,45 @@ impl<D: Dialect> HttpProvider<D> {
             if received > LONGEST { Err("the answer does not end".to_owned()) } else { Ok(chunk) }
         });
         let mut events = std::pin::pin!(bytes.eventsource());
-        let mut answer = Partial::default();
-        while let Some(event) = events.next().await {
-            let event = event.map_err(|error| self.unreachable(broken(error)))?;
-            let data = event.data.trim();
-            if data.is_empty() {
-                continue;
+        loop {
+            let taken = match events.next().await {
+                None => return Ok(()),
+                Some(Ok(event)) => self.take(event.data.trim(), caller, answer),
+                Some(Err(error)) => Err(self.unreachable(broken(error))),
+            };
+            let is_complete = answer.stop.is_some();
+            // An answer that is complete is not asked for again because of what comes after it.
+            if answer.is_over || (is_complete && taken.is_err()) {
+                return Ok(());
             }
-            if data == "[DONE]" {
-                break;
-            }
-            let data: Value =
-                serde_json::from_str(data).map_err(|_| self.unreadable(format!("not JSON: {}", quoted(data))))?;
-            let before = answer.text.len();
-            self.dialect.read(&data, &mut answer).map_err(|trouble| self.trouble(trouble))?;
-            if answer.text.len() > before {
-                caller.hear(&answer.text[before..]);
+            taken?;
+            if is_complete {
+                silence.set(self.patience.silence.min(AFTER_END));
             }
         }
-        self.finished(answer)
+    }
+
+    /// Takes the data of one event.
+    fn take(&self, data: &str, caller: &mut Caller<'_>, answer: &mut Partial) -> Result<(), LlmError> {
+        answer.is_over |= data == "[DONE]";
+        if data.is_empty() || answer.is_over {
+            return Ok(());
+        }
+        let data: Value =
+            serde_json::from_str(data).map_err(|_| self.unreadable(format!("not JSON: {}", quoted(data))))?;
+        let before = answer.text.len();
+        if let Err(trouble) = self.dialect.read(&data, answer) {
+            answer.is_refused = true;
+            return Err(self.trouble(trouble));
+        }
+        if answer.text.len() > before {
+            caller.hear(&answer.text[before..]);
+        }
+        Ok(())
     }
 
     fn finished(&self, answer: Partial) -> Result<Answer, LlmError> {
-        let Partial { text, usage, stop, model } = answer;
+        let Partial { text, usage, stop, model, .. } = answer;
         let Some(stop) = stop else {
             return Err(self.unreachable("the answer broke off before its end".into()));
         };
@@ -224,6 +273,7 @@ impl<D: Dialect> HttpProvider<D> {
             }
             408 | 409 | 425 | 429 | 500..=599 => LlmError::Busy { who, detail, retry_after },
             413 => LlmError::TooLong { who, detail },
+            400 | 422 if is_about_answers(&lower) => LlmError::LimitRefused { who, detail },
             400 | 422 if is_about_length(&lower) => LlmError::TooLong { who, detail },
             300..=399 => {
                 LlmError::NotFound { who, detail: format!("{status}: it redirects, and redirects are not followed") }
@@ -260,7 +310,8 @@ impl<D: Dialect> Provider for HttpProvider<D> {
 
     fn attempt(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
         let is_cancelled = caller.flag();
-        self.runtime.block_on(async {
+        let mut answer = None;
+        let asked = self.runtime.block_on(async {
             // Whatever loses is dropped, and with the answer's stream its connection.
             tokio::select! {
                 biased;
@@ -268,10 +319,30 @@ impl<D: Dialect> Provider for HttpProvider<D> {
                 () = sleep(self.patience.whole) => {
                     Err(self.unreachable(format!("no end after {:.0} s", self.patience.whole.as_secs_f64())))
                 }
-                answer = self.ask(request, caller) => answer,
+                asked = self.ask(request, caller, &mut answer) => asked,
             }
-        })
+        });
+        let used = answer.as_ref().and_then(Partial::used);
+        let finished = asked.and_then(|()| self.finished(answer.unwrap_or_default()));
+        if let (Err(_), Some(used)) = (&finished, used) {
+            caller.note_used(used);
+        }
+        finished
     }
+}
+
+/// What a server says when it refuses. Its words only help; without them the status has to do.
+async fn words_of(mut response: reqwest::Response) -> String {
+    let mut words = Vec::new();
+    let reading = async {
+        while let (true, Ok(Some(chunk))) = (words.len() < LONGEST_REFUSAL, response.chunk().await) {
+            words.extend_from_slice(&chunk);
+        }
+    };
+    // What came until then has to do.
+    let _ = timeout(REFUSING, reading).await;
+    words.truncate(LONGEST_REFUSAL);
+    String::from_utf8_lossy(&words).into_owned()
 }
 
 async fn until(is_cancelled: &dyn Fn() -> bool) {
@@ -293,6 +364,23 @@ fn is_about_length(lower: &str) -> bool {
         .iter()
         .any(|words| lower.contains(words))
         || (lower.contains("token") && lower.contains("exceeds the maximum"))
+}
+
+/// Whether a refusal is about the limit of the answer, alone or together with the question.
+fn is_about_answers(lower: &str) -> bool {
+    let names_it = [
+        "max_tokens",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "maxoutputtokens",
+        "in the completion",
+        "in the output",
+        "completion tokens",
+        "output tokens",
+    ];
+    // A server that wants another name for the limit has nothing against its size.
+    let is_about_the_name = ["unsupported", "not supported", "unrecognized", "unknown"];
+    names_it.iter().any(|words| lower.contains(words)) && !is_about_the_name.iter().any(|words| lower.contains(words))
 }
 
 /// The message in a server's JSON, or its words as they are.

@@ -5,13 +5,17 @@
 //! one that the user named; never to one that a workspace's settings alone name, since opening somebody else's folder would then
 //! be enough to lose it. A server on this machine may be somebody else's, too: it gets questions, and no key.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use secrecy::ExposeSecret;
 pub use secrecy::SecretString;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::time::timeout;
 
 use crate::error::LlmError;
 use crate::name::{Kind, ModelName};
@@ -20,7 +24,17 @@ use crate::name::{Kind, ModelName};
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 /// Longest key that is believed to be one, in bytes.
-const LONGEST: u64 = 16 << 10;
+const LONGEST: usize = 16 << 10;
+
+/// How often it is asked whether a command has ended, and whether it is still waited for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long a command's output is looked at after its end. What it printed is there by then; that there is no end of it only
+/// means that something which it started has the pipe too.
+const AFTER_END: Duration = Duration::from_millis(100);
+
+/// Whether somebody wants a command to be given up.
+pub type Cancelled = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Where a key may come from.
 #[derive(Clone, Default)]
@@ -33,15 +47,16 @@ pub struct Sources {
 
 /// The key of a provider. `Ok(None)` for one that needs none: a server on this machine, the editor, a recording.
 ///
-/// `variable` reads an environment variable.
+/// `variable` reads an environment variable; `is_cancelled` is asked while a command runs.
 ///
 /// # Errors
-/// [`LlmError::NoKey`] when there is none and one is needed, or the command fails.
+/// [`LlmError::NoKey`] when there is none and one is needed, or the command fails; [`LlmError::Cancelled`].
 pub fn find(
     name: &ModelName,
     base: &Url,
     sources: &Sources,
     variable: impl Fn(&str) -> Option<String>,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Option<SecretString>, LlmError> {
     if let Some(key) = &sources.given {
         return Ok(Some(key.clone()));
@@ -52,7 +67,7 @@ pub fn find(
         return Ok(Some(SecretString::from(value.trim().to_owned())));
     }
     if let Some(command) = &sources.command {
-        return printed_by(name, command).map(Some);
+        return printed_by(name, command, COMMAND_LIMIT, is_cancelled).map(Some);
     }
     if is_local(base) || variables.is_empty() {
         return Ok(None);
@@ -118,39 +133,84 @@ pub(crate) fn redacted(text: &str, key: Option<&SecretString>) -> String {
     }
 }
 
-fn printed_by(name: &ModelName, command: &str) -> Result<SecretString, LlmError> {
+fn printed_by(
+    name: &ModelName,
+    command: &str,
+    limit: Duration,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<SecretString, LlmError> {
     let failed = |why: String| LlmError::NoKey { who: name.to_string(), remedy: format!("`api_key_command` {why}") };
+    let (reader, writer) = std::io::pipe().map_err(|error| failed(format!("cannot be started: {error}")))?;
     let mut process = Command::new("/bin/sh");
-    process.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // In our own group: it may ask at the terminal, and ends with us when the user interrupts.
+    process.arg("-c").arg(command).stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
     // No other provider's key is for it to see.
     for variable in Kind::ALL.iter().flat_map(|kind| kind.key_variables()) {
         process.env_remove(variable);
     }
     let mut child = process.spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
-    let Some(mut stdout) = child.stdout.take() else { return Err(failed("has no output".into())) };
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        stdout.by_ref().take(LONGEST).read_to_string(&mut text).map(|_| text)
-    });
-    let began = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if began.elapsed() < COMMAND_LIMIT => std::thread::sleep(Duration::from_millis(10)),
-            _ => {
-                // It is given up; that it may have ended just now changes nothing.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(failed(format!("did not end within {} s", COMMAND_LIMIT.as_secs())));
-            }
-        }
-    };
-    if !status.success() {
-        return Err(failed(format!("ended with {status}")));
+    // It holds the pipe's other end.
+    drop(process);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let ended = runtime.and_then(|runtime| runtime.block_on(watched(&mut child, reader.into(), limit, is_cancelled)));
+    if !matches!(ended, Ok(Ended::By(..))) {
+        // It is given up; that it may have ended just now changes nothing.
+        let _ = child.kill();
+        let _ = child.wait();
     }
-    match reader.join() {
-        Ok(Ok(text)) if !text.trim().is_empty() => Ok(SecretString::from(text.trim().to_owned())),
-        _ => Err(failed("printed no key".into())),
+    match ended.map_err(|error| failed(format!("cannot be read: {error}")))? {
+        Ended::Cancelled => Err(LlmError::Cancelled),
+        Ended::Late => Err(failed(format!("did not end within {} s", limit.as_secs()))),
+        Ended::By(status, _) if !status.success() => Err(failed(format!("ended with {status}"))),
+        Ended::By(_, printed) => match String::from_utf8(printed) {
+            Ok(text) if !text.trim().is_empty() => Ok(SecretString::from(text.trim().to_owned())),
+            _ => Err(failed("printed no key".into())),
+        },
+    }
+}
+
+/// What came of a command.
+enum Ended {
+    /// It ended, and printed this.
+    By(ExitStatus, Vec<u8>),
+    Late,
+    Cancelled,
+}
+
+/// Waits for a command's end, and not for that of what it left behind.
+async fn watched(
+    child: &mut Child,
+    stdout: OwnedFd,
+    limit: Duration,
+    is_cancelled: &dyn Fn() -> bool,
+) -> std::io::Result<Ended> {
+    let mut stdout = Receiver::from_owned_fd(stdout)?;
+    let (mut printed, mut buffer) = (Vec::new(), [0; 1024]);
+    let (began, mut is_open) = (Instant::now(), true);
+    let mut status = None;
+    loop {
+        let patience = if status.is_some() { AFTER_END } else { LOOK };
+        let read = match is_open {
+            true => timeout(patience, stdout.read(&mut buffer)).await.ok().transpose()?,
+            false => {
+                tokio::time::sleep(LOOK).await;
+                None
+            }
+        };
+        if let Some(count) = read {
+            is_open = count > 0;
+            printed.extend_from_slice(&buffer[..count]);
+        }
+        let is_all = !is_open || read.is_none() || printed.len() >= LONGEST;
+        match status {
+            Some(status) if is_all => {
+                printed.truncate(LONGEST);
+                return Ok(Ended::By(status, printed));
+            }
+            _ if is_cancelled() => return Ok(Ended::Cancelled),
+            _ if began.elapsed() > limit || printed.len() > LONGEST => return Ok(Ended::Late),
+            _ => status = child.try_wait()?,
+        }
     }
 }
 
@@ -168,7 +228,7 @@ mod tests {
 
     fn found(sources: &Sources, variable: Option<&str>, base: &Url) -> Result<Option<String>, String> {
         let variable = |name: &str| (name == "OPENAI_API_KEY").then(|| variable.map(str::to_owned)).flatten();
-        find(&name(), base, sources, variable)
+        find(&name(), base, sources, variable, &|| false)
             .map(|key| key.map(|key| key.expose_secret().to_owned()))
             .map_err(|error| error.to_string())
     }
@@ -187,6 +247,22 @@ mod tests {
         let error = found(&Sources::default(), None, &far()).unwrap_err();
         assert!(error.contains("set OPENAI_API_KEY"), "{error}");
         assert_eq!(found(&Sources::default(), None, &Url::parse("http://127.0.0.1:8080/v1").unwrap()), Ok(None));
+    }
+
+    #[test]
+    fn a_command_is_waited_for_and_not_what_it_leaves_behind() {
+        let run = |command: &str, limit: u64, is_cancelled: bool| {
+            let printed = printed_by(&name(), command, Duration::from_secs(limit), &|| is_cancelled);
+            printed.map(|key| key.expose_secret().to_owned())
+        };
+        // An agent that it starts keeps its output.
+        assert_eq!(run("sleep 50 & echo sk-1", 40, false), Ok("sk-1".into()));
+        assert_eq!(run("exec >&-; sleep 0.1", 40, false).unwrap_err().to_string().matches("printed no key").count(), 1);
+        let began = Instant::now();
+        let late = run("sleep 50", 0, false).unwrap_err().to_string();
+        assert!(late.contains("did not end within"), "{late}");
+        assert_eq!(run("sleep 50; true", 40, true), Err(LlmError::Cancelled));
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     }
 
     #[test]

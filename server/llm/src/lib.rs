@@ -11,6 +11,7 @@
 //! - An answer is whole or an error: what was cut off is never handed on.
 //! - A key is in no error, log line or recording, in no other process, and goes to no place but the provider's own address
 //!   or one that the user named ([`key`]).
+//! - Whatever a server answered is on the bill, also where nothing of it could be used; no call is begun above a limit ([`Ledger`]).
 //! - Another model is never asked in place of the one that was named.
 //! - Every call returns within a fraction of a second after its caller was cancelled, and the connection is closed then.
 //!
@@ -46,6 +47,6 @@ pub use hearing::{Heard, Hearing};
 pub use model::{Model, Options};
 pub use name::{Kind, ModelName};
 pub use price::{Price, PriceTable};
-pub use provider::{Answer, Caller, Message, Provider, Request, Role, Stop, Usage};
+pub use provider::{Answer, Caller, Message, Provider, Request, Role, Stop, Usage, Used};
 pub use retry::Retry;
-pub use spent::{Call, Ledger, Spent};
+pub use spent::{Call, Ledger, Limits, Spent};

@@ -12,7 +12,7 @@ use crate::gate::Gate;
 use crate::hearing::Hearing;
 use crate::name::ModelName;
 use crate::price::Price;
-use crate::provider::{Answer, Caller, Message, Provider, Request, Stop};
+use crate::provider::{Answer, Caller, Message, Provider, Request, Stop, Usage};
 use crate::replay::Recorder;
 use crate::retry::Retry;
 use crate::spent::{Call, Ledger};
@@ -88,18 +88,28 @@ impl Model {
     ///
     /// # Errors
     /// [`LlmError`], after the attempts that [`Retry`] allows. An answer that was cut off is asked for again with twice the
-    /// limit, up to [`Options::max_output_tokens`].
+    /// limit, up to [`Options::max_output_tokens`]. [`LlmError::Overdrawn`] where a limit of the [`Ledger`] is reached, before any
+    /// of these attempts.
     pub fn ask(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
         let mut request = request.clone();
         request.max_tokens = request.max_tokens.min(self.options.max_output_tokens);
+        let mut cut_at = None;
         loop {
-            let answer = self.attempt(&request, caller)?;
+            let answer = match (self.attempt(&request, caller), cut_at) {
+                (Ok(answer), _) => answer,
+                (Err(error), Some(limit)) if error.refusal().is_some() => {
+                    let detail = error.refusal().unwrap_or_default().to_owned();
+                    return Err(LlmError::LongerRefused { who: self.who(), limit, detail });
+                }
+                (Err(error), _) => return Err(error),
+            };
             match &answer.stop {
                 Stop::End => return Ok(answer),
                 Stop::Withheld(reason) => {
                     return Err(LlmError::Withheld { who: self.who(), detail: crate::http::quoted(reason) });
                 }
                 Stop::Length if request.max_tokens < self.options.max_output_tokens => {
+                    cut_at = Some(request.max_tokens);
                     request.max_tokens = request.max_tokens.saturating_mul(2).min(self.options.max_output_tokens);
                     tracing::info!("{}: the answer was cut off; asking for {}", self.who(), request.max_tokens);
                 }
@@ -154,8 +164,7 @@ impl Model {
         // Enough for a model that thinks a little first; one that runs into it is alive all the same.
         request.max_tokens = 256;
         let began = Instant::now();
-        let answer = self.provider.attempt(&request, caller)?;
-        self.bill(&request, &answer, began.elapsed());
+        self.attempt_once(&request, caller)?;
         Ok(began.elapsed())
     }
 
@@ -164,15 +173,14 @@ impl Model {
         let waits = |reason: &LlmError, wait| hearing.waits(&request.label, reason.to_string(), wait);
         let answer = self.options.retry.run(caller, &waits, |caller| {
             let _pass = self.options.gate.enter(caller.flag())?;
-            let began = Instant::now();
+            let most = self.most(request);
+            let _room = self.options.ledger.admit(most, self.usd(&most).unwrap_or(0.0), caller.flag())?;
             let (heard, is_cancelled) = (hearing.begin(&request.label), caller.flag());
             let mut piece = |text: &str| {
                 heard.piece(text);
                 caller.hear(text);
             };
-            let answer = self.provider.attempt(request, &mut Caller::new(is_cancelled, &mut piece))?;
-            self.bill(request, &answer, began.elapsed());
-            Ok(answer)
+            self.attempt_once(request, &mut Caller::new(is_cancelled, &mut piece))
         })?;
         if let Some(recorder) = &self.options.recorder {
             recorder.record(request, &answer)?;
@@ -180,15 +188,54 @@ impl Model {
         Ok(answer)
     }
 
-    fn bill(&self, request: &Request, answer: &Answer, took: Duration) {
-        let mut usage = answer.usage;
-        if usage.total() == 0 && !self.provider.is_recorded() {
-            usage.input = tokens(request.bytes());
-            usage.output = tokens(answer.text.len());
-            usage.estimated = true;
+    /// One attempt, which is on the bill whatever comes of it, if the server answered.
+    fn attempt_once(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
+        let began = Instant::now();
+        let answer = self.provider.attempt(request, caller);
+        let in_vain = caller.take_used();
+        match &answer {
+            Ok(answer) => {
+                let usage = match answer.usage.total() == 0 && !self.provider.is_recorded() {
+                    true => self.estimated(request, answer.text.len()),
+                    false => answer.usage,
+                };
+                self.bill(request, usage, answer.model.clone(), began.elapsed());
+            }
+            Err(_) => {
+                let Some(used) = in_vain else { return answer };
+                let least = self.estimated(request, used.heard);
+                let usage = Usage {
+                    input: if used.usage.input == 0 { least.input } else { used.usage.input },
+                    output: used.usage.output.max(least.output),
+                    estimated: true,
+                    ..used.usage
+                };
+                let model = used.model.unwrap_or_else(|| self.name.model.clone());
+                self.bill(request, usage, model, began.elapsed());
+            }
         }
-        let usd = self.options.price.map(|price| price.of(&usage));
-        let (label, model) = (request.label.clone(), answer.model.clone());
+        answer
+    }
+
+    /// What a call uses up whose provider does not say.
+    fn estimated(&self, request: &Request, heard: usize) -> Usage {
+        Usage { input: tokens(request.bytes()), cached: 0, output: tokens(heard), estimated: true }
+    }
+
+    /// What an attempt uses up at most.
+    fn most(&self, request: &Request) -> Usage {
+        if self.provider.is_recorded() {
+            return Usage::default();
+        }
+        Usage { output: u64::from(request.max_tokens), ..self.estimated(request, 0) }
+    }
+
+    fn usd(&self, usage: &Usage) -> Option<f64> {
+        self.options.price.map(|price| price.of(usage))
+    }
+
+    fn bill(&self, request: &Request, usage: Usage, model: String, took: Duration) {
+        let (label, usd) = (request.label.clone(), self.usd(&usage));
         self.options.ledger.add(Call { label, model, usage, usd, took });
     }
 

@@ -82,7 +82,10 @@ impl Dialect for OpenAi {
         if let Some(text) = choice["delta"]["content"].as_str() {
             answer.text.push_str(text);
         }
-        // Some servers send an empty one with every piece.
+        for name in ["reasoning_content", "reasoning"] {
+            answer.thought += choice["delta"][name].as_str().map_or(0, str::len);
+        }
+        // It comes in pieces; some servers send an empty one with every answer.
         if let Some(refusal) = choice["delta"]["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
             match &mut answer.stop {
                 Some(Stop::Withheld(reason)) => reason.push_str(refusal),

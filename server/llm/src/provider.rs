@@ -126,17 +126,29 @@ pub struct Answer {
     pub model: String,
 }
 
+/// What an attempt used up that gave no answer, as far as is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Used {
+    /// Tokens, as the provider counted them up to there; what it did not say is 0.
+    pub usage: Usage,
+    /// Bytes of the answer that were received, thinking included.
+    pub heard: usize,
+    /// The model, if the provider named it.
+    pub model: Option<String>,
+}
+
 /// Who waits for an answer.
 pub struct Caller<'a> {
     cancelled: &'a dyn Fn() -> bool,
     piece: &'a mut dyn FnMut(&str),
+    used: Option<Used>,
 }
 
 impl<'a> Caller<'a> {
     /// `cancelled` is asked some fifty times a second; `piece` hears the answer as it comes. Where an attempt is made again,
     /// `piece` hears the answer from the start.
     pub fn new(cancelled: &'a dyn Fn() -> bool, piece: &'a mut dyn FnMut(&str)) -> Self {
-        Self { cancelled, piece }
+        Self { cancelled, piece, used: None }
     }
 
     /// Whether the call is to end.
@@ -147,6 +159,16 @@ impl<'a> Caller<'a> {
     /// The same, for a wait that borrows it beside [`Caller::hear`].
     pub(crate) fn flag(&self) -> &'a dyn Fn() -> bool {
         self.cancelled
+    }
+
+    /// Takes note of what an attempt used up that comes to an error: it is to be paid all the same.
+    pub fn note_used(&mut self, used: Used) {
+        self.used = Some(used);
+    }
+
+    /// What the last attempt used up in vain.
+    pub(crate) fn take_used(&mut self) -> Option<Used> {
+        self.used.take()
     }
 
     /// Hands on a piece of the answer.
@@ -160,7 +182,8 @@ pub trait Provider: Send + Sync {
     /// Provider and model, such as `openai:gpt-5`; for messages.
     fn name(&self) -> &str;
 
-    /// Asks once. [`crate::Model`] tries again where [`LlmError::is_transient`] says that it may help.
+    /// Asks once. [`crate::Model`] tries again where [`LlmError::is_transient`] says that it may help. What was used up before an
+    /// error goes to [`Caller::note_used`].
     ///
     /// # Errors
     /// [`LlmError`]. An answer that was cut off in between is an error; one that ran into its limit is an [`Answer`] that

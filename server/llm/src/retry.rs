@@ -50,7 +50,7 @@ impl Retry {
             };
             let Some(wait) = pauses.next() else { return Err(error) };
             // What the server asks for is the least; less would only be refused again.
-            let wait = error.retry_after().map_or(wait, |asked| asked.max(Duration::from_millis(1)));
+            let wait = error.retry_after().map_or(wait, |asked| asked.max(wait));
             if wait > self.longest * 2 {
                 return Err(error);
             }
@@ -111,6 +111,13 @@ mod tests {
         let (attempts, took, result) = check(vec![busy(Some(0.25))]);
         assert_eq!((attempts, result), (2, Ok(())));
         assert!(took >= Duration::from_millis(250), "{took:?}");
+        // A server that asks for less than we wait anyway is not asked again at once.
+        let began = Instant::now();
+        let retry = Retry { times: 1, first: Duration::from_millis(60), longest: Duration::from_secs(1) };
+        let mut nobody = |_: &str| ();
+        let result: Result<(), _> =
+            retry.run(&mut Caller::new(&|| false, &mut nobody), &|_, _| (), |_| Err(busy(Some(0.0))));
+        assert!(result.is_err() && began.elapsed() >= Duration::from_millis(60), "{:?}", began.elapsed());
         let (attempts, _, result) = check(vec![busy(Some(3600.0))]);
         assert_eq!(attempts, 1);
         assert!(result.unwrap_err().to_string().contains("wait 60 minutes"));

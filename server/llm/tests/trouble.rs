@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use llm::connect::{Connection, Patience, connect};
-use llm::{Caller, Heard, LlmError};
-use serde_json::json;
+use llm::{Caller, Heard, Limits, LlmError};
+use serde_json::{Value, json};
 use stub::*;
 use wiremock::ResponseTemplate;
 
@@ -54,6 +54,21 @@ fn what_will_not_pass_ends_at_once_and_says_what_to_do() {
         (refused(400, "response_format is not valid"), "the request was refused"),
         (refused(400, "This model's maximum context length is 8192 tokens"), "too long for the model's context"),
         (refused(413, "huge"), "too long for the model's context"),
+        (refused(400, "max_tokens is too large: 32768. This model supports at most 16384 completion tokens"), "lower `max_output_tokens`"),
+        (refused(400, "max_tokens: 32768 > 8192, which is the maximum allowed number of output tokens"), "lower `max_output_tokens`"),
+        (
+            refused(400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (800 in the \
+                          messages, 8200 in the completion)"),
+            "lower `max_output_tokens`",
+        ),
+        (refused(400, "Unsupported parameter: 'max_tokens' is not supported with this model"), "the request was refused"),
+        (refused(400, "API key not valid. Please pass a valid API key."), "check the key"),
+        (
+            ResponseTemplate::new(400).set_body_json(json!({ "error": {
+                "code": 400, "message": "Bad key", "status": "INVALID_ARGUMENT", "details": [{ "reason": "API_KEY_INVALID" }] } })),
+            "check the key",
+        ),
+        (ResponseTemplate::new(400).set_body_string("x".repeat(5 << 20)), "the request was refused"),
         (
             ResponseTemplate::new(429)
                 .set_body_json(json!({ "error": { "code": "insufficient_quota", "message": "no money" } })),
@@ -117,6 +132,143 @@ fn a_stream_that_ends_well_but_without_a_reason_is_no_answer() {
     let error = json!({ "error": { "message": "the engine died", "code": 500 } });
     let stub = Stub::new(vec![events(&[error]), good()]);
     assert_eq!(ask(&model("openai", &stub.url())).0.unwrap(), "Because of banks.");
+}
+
+#[test]
+fn a_limit_that_is_refused_when_it_is_raised_leaves_the_answer_cut_off() {
+    let stub = Stub::new(vec![openai("Beca", "length"), refused(400, "max_tokens is too large: 2048")]);
+    let error = ask(&model("openai", &stub.url())).0.unwrap_err();
+    assert!(error.to_string().contains("cut off at 1024 tokens, and a longer one is refused"), "{error}");
+    assert!(!error.is_outage());
+}
+
+#[test]
+fn what_was_answered_in_vain_is_on_the_bill() {
+    // What the server did not count is estimated from what was sent and heard: `Be brief.Why?` and some words.
+    let started = json!({ "choices": [{ "delta": { "content": "Because of" } }] });
+    let thinking = json!({ "choices": [{ "delta": { "reasoning_content": "Let me think." } }] });
+    let refusing = json!({ "error": { "message": "the engine died", "code": 500 } });
+    let events_of_anthropic = |more: Value| {
+        let usage = json!({ "input_tokens": 45, "output_tokens": 1 });
+        events(&[json!({ "type": "message_start", "message": { "model": "m-1", "usage": usage } }), more])
+    };
+    let overloaded = json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } });
+    let delta = json!({ "type": "content_block_delta", "delta": { "text": "Because of banks" } });
+    for (kind, answer, calls, input, output) in [
+        ("openai", openai("", "stop"), 1, 100, 20),
+        ("openai", openai("x", "content_filter"), 1, 100, 20),
+        ("openai", events(std::slice::from_ref(&started)), 3, 4, 3),
+        ("openai", events(&[thinking, json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] })]), 1, 4, 4),
+        ("openai", events(&[started, refusing.clone()]), 3, 4, 3),
+        ("openai", events(&[refusing]), 0, 0, 0),
+        ("openai", ResponseTemplate::new(200).set_body_raw("data: {\n\n", "text/event-stream"), 1, 4, 0),
+        ("openai", refused(500, "down"), 0, 0, 0),
+        ("anthropic", events_of_anthropic(overloaded), 3, 45, 1),
+        ("anthropic", events_of_anthropic(delta), 3, 45, 4),
+    ] {
+        let stub = Stub::new(vec![answer]);
+        let model = model(kind, &stub.url());
+        let error = ask(&model).0.unwrap_err();
+        let spent = model.ledger().spent();
+        assert_eq!((spent.calls, spent.input, spent.output), (calls, calls * input, calls * output), "{error}");
+        let usd = (calls * input) as f64 / 1e6 + (calls * output) as f64 * 10.0 / 1e6;
+        assert!((spent.usd - usd).abs() <= 40.0 * 0.5 / 1e6 + 1e-12, "{error}: {spent:?}");
+        assert_eq!(model.ledger().take_calls().len() as u64, calls);
+    }
+}
+
+#[test]
+fn a_call_that_is_given_up_is_on_the_bill_with_what_was_heard() {
+    let (url, _) = raw(|_, stream| {
+        stream_head(stream);
+        stream_piece(stream, "Because of banks");
+        let _ = stream.read(&mut [0]);
+    });
+    let (cancelled, model) = (AtomicBool::new(false), model("openai", &url));
+    let mut hear = |_: &str| cancelled.store(true, Ordering::SeqCst);
+    let is_cancelled = || cancelled.load(Ordering::SeqCst);
+    assert_eq!(model.ask(&question(), &mut Caller::new(&is_cancelled, &mut hear)), Err(LlmError::Cancelled));
+    let spent = model.ledger().spent();
+    assert_eq!((spent.calls, spent.input, spent.output), (1, 4, 4), "{spent:?}");
+}
+
+#[test]
+fn no_attempt_is_made_above_a_limit() {
+    // One that would raise the limit of its answer, one that would try again, one that would ask once more.
+    let broken = events(&[json!({ "choices": [{ "delta": { "content": "Beca" } }] })]);
+    for (answer, calls) in [(openai("Beca", "length"), 2), (broken, 2), (openai("no JSON", "stop"), 1)] {
+        let stub = Stub::new(vec![answer]);
+        let model = model("openai", &stub.url());
+        model.ledger().limit(Limits { calls: Some(calls), ..Limits::default() });
+        let mut nobody = |_: &str| ();
+        let error = model.ask_json::<Vec<u32>>(&question(), &mut Caller::new(&|| false, &mut nobody)).unwrap_err();
+        assert_eq!(error, LlmError::Overdrawn(format!("the budget of {calls} calls is used up ({calls})")));
+        assert!(!error.is_outage() && stub.requests().len() as u64 == calls, "{error}");
+    }
+}
+
+#[test]
+fn questions_side_by_side_keep_a_limit_in_dollars() {
+    // An answer costs 300 millionths, and might cost 10,244: the limit of 1024 tokens, and what is sent.
+    let stub = Stub::new(vec![good()]);
+    let model = model("openai", &stub.url());
+    model.ledger().limit(Limits { usd: Some(0.001), ..Limits::default() });
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| ask(&model));
+        }
+    });
+    let spent = model.ledger().spent();
+    // One at a time: each might come to more than there is.
+    assert_eq!(stub.requests().len(), 4, "{spent:?}");
+    assert!(spent.usd < 0.001 + 0.0003, "{spent:?}");
+}
+
+#[test]
+fn an_answer_is_whole_whatever_comes_after_its_end() {
+    // A connection that stays open, one that breaks, junk, an error that comes too late.
+    let patience = Patience { silence: Duration::from_millis(300), ..patience() };
+    for after in ["open", "broken", "junk", "error"] {
+        let (url, count) = raw(move |_, stream| {
+            stream_head(stream);
+            stream_piece(stream, "Because of banks.");
+            stream_data(stream, &json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }).to_string());
+            match after {
+                "open" => drop(stream.read(&mut [0])),
+                "junk" => drop(stream_data(stream, "{junk")),
+                "error" => drop(stream_data(stream, &json!({ "error": { "code": 500 } }).to_string())),
+                _ => {}
+            }
+        });
+        let (answer, _) = ask(&model_with("openai", &url, patience));
+        assert_eq!((answer.unwrap().as_str(), count.load(Ordering::SeqCst)), ("Because of banks.", 1), "{after}");
+    }
+    // Anthropic's last event ends it at once.
+    let (url, _) = raw(|_, stream| {
+        stream_head(stream);
+        for event in [
+            json!({ "type": "content_block_delta", "delta": { "text": "Because." } }),
+            json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" } }),
+            json!({ "type": "message_stop" }),
+            json!({ "type": "content_block_delta", "delta": { "text": "And nobody reads this." } }),
+        ] {
+            stream_data(stream, &event.to_string());
+        }
+        let _ = stream.read(&mut [0]);
+    });
+    assert_eq!(ask(&model("anthropic", &url)).0.unwrap(), "Because.");
+}
+
+#[test]
+fn a_refusal_is_told_whole_and_an_empty_one_is_none() {
+    let piece = |refusal: &str| json!({ "choices": [{ "delta": { "refusal": refusal } }] });
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] });
+    let stub = Stub::new(vec![events(&[piece("I will "), piece(""), piece("not."), end.clone()])]);
+    let error = ask(&model("openai", &stub.url())).0.unwrap_err();
+    assert!(error.to_string().contains("withheld (I will not.)"), "{error}");
+    let said = json!({ "choices": [{ "delta": { "content": "Because.", "refusal": "" } }] });
+    let stub = Stub::new(vec![events(&[said, end])]);
+    assert_eq!(ask(&model("openai", &stub.url())).0.unwrap(), "Because.");
 }
 
 #[test]

@@ -81,6 +81,25 @@ pub fn free_of_charge() -> Meter {
     Arc::new(Bill::default)
 }
 
+/// What of a budget is left for this process; without a number, as much as there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Left {
+    /// In US dollars.
+    pub usd: Option<f64>,
+    /// Sent and received.
+    pub tokens: Option<u64>,
+    /// Calls that are answered.
+    pub calls: Option<u64>,
+}
+
+/// Told at the beginning of a sitting what is left, so that stages that make several calls for one answer keep to it in between.
+pub type Limiter = Arc<dyn Fn(Left) + Send + Sync>;
+
+/// The limiter of a provider that uses up nothing.
+pub fn without_limits() -> Limiter {
+    Arc::new(|_| ())
+}
+
 /// A budget, and what of it is used up.
 #[derive(Clone)]
 pub(crate) struct Account {
@@ -104,6 +123,16 @@ impl Account {
     pub(crate) fn after_calls(mut self, calls: u64) -> Self {
         self.calls_before = calls;
         self
+    }
+
+    /// What is left of the budget for this sitting as a whole.
+    pub(crate) fn left(&self) -> Left {
+        let Budget { usd, tokens, calls, .. } = self.budget;
+        Left {
+            usd: usd.map(|limit| (limit - self.before.usd).max(0.0)),
+            tokens: tokens.map(|limit| limit.saturating_sub(self.before.tokens)),
+            calls: calls.map(|limit| limit.saturating_sub(self.calls_before)),
+        }
     }
 
     pub(crate) fn spent(&self) -> Spent {
@@ -218,6 +247,17 @@ mod tests {
         assert_eq!(account.remaining(), Some(Duration::from_secs(4)));
         millis.fetch_add(60_000, Ordering::SeqCst);
         assert_eq!(account.remaining(), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_left_is_what_earlier_sittings_left() {
+        let budget = Budget { usd: Some(2.0), tokens: Some(100), calls: Some(7), ..Budget::default() };
+        let before = Spent { usd: 0.5, tokens: 130, ..Spent::default() };
+        let (account, _) = account(budget, before, Bill { usd: 9.0, tokens: 9, calls: 9 });
+        let left = Left { usd: Some(1.5), tokens: Some(0), calls: Some(4) };
+        assert_eq!(account.after_calls(3).left(), left);
+        let (free, _) = self::account(Budget::default(), before, Bill::default());
+        assert_eq!(free.left(), Left::default());
     }
 
     #[test]

@@ -56,7 +56,7 @@ use self::event::{EndState, Event, Finished};
 pub use self::identity::{Identity, kernels};
 use self::session::{Counts, Session};
 pub(crate) use self::session::{runs, speed_against_original};
-use crate::budget::{Account, Budget, Clock, Meter, Watch, free_of_charge, steady_clock};
+use crate::budget::{Account, Budget, Clock, Limiter, Meter, Watch, free_of_charge, steady_clock, without_limits};
 use crate::evaluation::Evaluator;
 use crate::findings;
 use crate::run::{RunError, RunRequest, Settings};
@@ -85,6 +85,7 @@ pub struct Evolution<'a, E: Evaluator> {
     identify: Box<dyn Fn(&str) -> Identity + 'a>,
     clock: Clock,
     meter: Meter,
+    limiter: Limiter,
     calls: CallLog,
     budget: Option<Budget>,
 }
@@ -113,6 +114,7 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
             identify,
             clock: steady_clock(),
             meter: free_of_charge(),
+            limiter: without_limits(),
             calls: Arc::new(Vec::new),
             budget: None,
         }
@@ -133,6 +135,12 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     /// With a meter for what the stages' provider charges.
     pub fn with_meter(mut self, meter: Meter) -> Self {
         self.meter = meter;
+        self
+    }
+
+    /// With what keeps the stages' provider to what is left of the budget.
+    pub fn with_limiter(mut self, limiter: Limiter) -> Self {
+        self.limiter = limiter;
         self
     }
 
@@ -190,12 +198,13 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     }
 
     fn sit(self, run: RunId, resumed: bool, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
-        let Self { evaluator, stages, notebook, identify, clock, meter, calls, budget } = self;
+        let Self { evaluator, stages, notebook, identify, clock, meter, limiter, calls, budget } = self;
         let opened = Opening::of(notebook, run, evaluator.device(), resumed, budget, clock, meter);
         let Opening { record, settings, account, recalled } = match opened {
             Ok(opening) => opening,
             Err(error) => return Err(never_began(Some(run), error, events)),
         };
+        limiter(account.left());
         let watch = Watch::start(cancel, &account, Duration::ZERO);
         let mut session = Session {
             evaluator,

@@ -21,21 +21,32 @@ const SHIPPED: [(&str, &str); 10] = [
     ("launch", include_str!("../../../prompts/knowledge/launch.md")),
 ];
 
-/// A feature of sources, and words of which one must occur (all of a group joined by spaces).
+/// A feature of sources, and names of which one must occur in the code: as a whole name or as words in it (`sgemm` in
+/// `sgemm_kernel`), one with two underscores as the beginning of a name (`__shfl` for `__shfl_down`). What is no name occurs
+/// as it stands, but for blanks.
 const FEATURES: [(&str, &[&str]); 13] = [
     ("lds", &["__shared__"]),
     ("barrier", &["__syncthreads", "__syncwarp"]),
-    ("matmul", &["gemm", "matmul", "mat_mul", "wmma", "mfma", "+= a[", "+= A["]),
-    ("matrix-types", &["__half", "half", "_Float16", "bfloat16", "fp8", "int8_t"]),
-    ("transpose", &["transpose"]),
-    ("reduction", &["atomicAdd", "atomicMax", "reduce", "__shfl", "sum"]),
+    ("matmul", &["gemm", "sgemm", "dgemm", "hgemm", "bgemm", "matmul", "mat_mul", "wmma", "mfma"]),
+    (
+        "matrix-types",
+        &["__half", "half2", "hip_fp16", "_Float16", "bfloat16", "bfloat162", "hip_bf16", "fp8", "int8_t"],
+    ),
+    ("transpose", &["transpose", "transposed"]),
+    ("reduction", &["atomicAdd", "atomicMax", "reduce", "reduction", "__shfl", "sum"]),
     ("wave", &["__shfl", "__ballot", "warpSize", "__any", "__all"]),
     ("atomics", &["atomic"]),
-    ("softmax", &["softmax", "expf"]),
-    ("stencil", &["stencil", "[i - 1]", "[i + 1]", "[x - 1]", "[x + 1]"]),
-    ("transcendental", &["exp", "log", "sin", "cos", "sqrt", "pow", "tanh", "erf"]),
+    ("softmax", &["softmax", "expf", "__expf"]),
+    ("stencil", &["stencil", "[i-1]", "[i+1]", "[x-1]", "[x+1]"]),
+    (
+        "transcendental",
+        &[
+            "exp", "expf", "exp2f", "exp10f", "log", "logf", "log2f", "log10f", "sin", "sinf", "cos", "cosf",
+            "sincosf", "sqrt", "sqrtf", "rsqrtf", "pow", "powf", "tanh", "tanhf", "erf", "erff",
+        ],
+    ),
     ("double", &["double"]),
-    ("integer-division", &[" % ", " / "]),
+    ("integer-division", &["%", "/"]),
 ];
 
 /// A note.
@@ -145,12 +156,110 @@ fn files(folder: &Path) -> Result<Vec<(String, String)>, String> {
 
 /// What a source does, as far as its words tell.
 fn features(source: &str) -> BTreeSet<&'static str> {
-    let found = FEATURES.iter().filter(|(_, words)| words.iter().any(|word| source.contains(word)));
+    let code = Code::of(source);
+    let found = FEATURES.iter().filter(|(_, signs)| signs.iter().any(|sign| code.has(sign)));
     let mut features: BTreeSet<&'static str> = found.map(|(feature, _)| *feature).collect();
+    if code.sums_products() {
+        features.insert("matmul");
+    }
     if !features.contains("matmul") && !features.contains("lds") {
         features.insert("elementwise");
     }
     features
+}
+
+/// A source without its comments and texts.
+struct Code {
+    names: Vec<String>,
+    /// The names as words: `_block_reduce_` for `blockReduce`.
+    words: Vec<String>,
+    lines: Vec<String>,
+    /// Without blanks; those around an operator are told by [`Code::has`].
+    dense: String,
+}
+
+impl Code {
+    fn of(source: &str) -> Self {
+        let text = without_comments(source);
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut names: Vec<String> =
+            text.split(|c| !is_of_name(c)).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        // `double buffering` is no arithmetic.
+        let is_buffering = |at: usize| names.get(at + 1).is_some_and(|next| next.to_lowercase().starts_with("buffer"));
+        let kept: Vec<bool> = (0..names.len()).map(|at| names[at] != "double" || !is_buffering(at)).collect();
+        let mut keeps = kept.into_iter();
+        names.retain(|_| keeps.next().unwrap_or(true));
+        let words = names.iter().map(|name| words(name)).collect();
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with('#')).map(str::to_owned).collect();
+        let dense = text.chars().filter(|c| !c.is_whitespace()).collect();
+        Self { names, words, lines, dense }
+    }
+
+    fn has(&self, sign: &str) -> bool {
+        let is_letter = |c: char| c.is_ascii_alphabetic();
+        match sign.chars().next() {
+            Some('%' | '/') => self.lines.iter().any(|line| line.contains(&format!(" {sign} "))),
+            Some('[') => self.dense.contains(sign),
+            Some('_') => {
+                let begins = |name: &&String| name.strip_prefix(sign).is_some_and(|rest| !rest.starts_with(is_letter));
+                self.names.iter().any(|name| begins(&name))
+            }
+            _ => {
+                let sign = words(sign);
+                self.words.iter().any(|name| name.contains(&sign))
+            }
+        }
+    }
+
+    /// Whether products of elements are summed up, as in a product of matrices.
+    fn sums_products(&self) -> bool {
+        self.lines.iter().any(|line| {
+            let summed = line.split_once("+=").map(|(_, summed)| summed);
+            summed.is_some_and(|summed| summed.contains('*') && summed.matches('[').count() >= 2)
+        })
+    }
+}
+
+/// The words of a name, which underscores and capitals divide, between underscores.
+fn words(name: &str) -> String {
+    let mut words = String::from("_");
+    let mut last = '_';
+    for letter in name.chars() {
+        let begins = letter == '_' || (letter.is_ascii_uppercase() && last.is_ascii_lowercase());
+        if begins && !words.ends_with('_') {
+            words.push('_');
+        }
+        if letter != '_' {
+            words.push(letter.to_ascii_lowercase());
+        }
+        last = letter;
+    }
+    if words.ends_with('_') { words } else { words + "_" }
+}
+
+/// The text with blanks for its comments and for what stands between quotes on one line.
+fn without_comments(source: &str) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(letter) = rest.chars().next() {
+        let length = match (letter, rest.as_bytes().get(1)) {
+            ('/', Some(b'/')) => rest.find('\n').unwrap_or(rest.len()),
+            ('/', Some(b'*')) => rest[2..].find("*/").map_or(rest.len(), |at| at + 4),
+            ('"', _) => {
+                let line = &rest[1..rest.find('\n').unwrap_or(rest.len())];
+                line.find('"').map_or(1, |at| at + 2)
+            }
+            _ => {
+                text.push(letter);
+                rest = &rest[letter.len_utf8()..];
+                continue;
+            }
+        };
+        text.push(' ');
+        text.extend(rest[..length].matches('\n'));
+        rest = &rest[length..];
+    }
+    text
 }
 
 #[cfg(test)]
@@ -169,6 +278,45 @@ mod tests {
         let scale = names("__global__ void scale(float* x) { x[threadIdx.x] = 1; }", 100_000);
         assert!(!scale.contains(&"matmul".to_owned()) && scale.contains(&"bandwidth".to_owned()), "{scale:?}");
         assert_eq!(scale[0], "overview");
+    }
+
+    #[test]
+    fn features_are_told_by_names_and_not_by_letters() {
+        let check = |source: &str, expected: &[&str]| {
+            let found: Vec<&str> = features(source).into_iter().filter(|feature| *feature != "elementwise").collect();
+            assert_eq!(found, expected, "{source}");
+        };
+        check("explicit int expected; uint8_t assume; int half = n >> 1; int logical, single, cost, power;", &[]);
+        check("// a / b and the sum of gemm\n/* double\n exp */ const char* s = \"atomic % 3 sqrt\";", &[]);
+        check("#include <hip/hip_runtime.h>\nint a = b/c;", &[]);
+        check("int a = b / c;", &["integer-division"]);
+        check("float block_sum = 0;", &["reduction"]);
+        check("void blockReduce(); atomicAdd(x, 1);", &["atomics", "reduction"]);
+        check("v += __shfl_down(v, 1); if (__any(v)) return;", &["reduction", "wave"]);
+        check("int8_t a; __half b; __half2 c;", &["matrix-types"]);
+        check("#include <hip/hip_fp16.h>\nhalf a;", &["matrix-types"]);
+        check("void sgemmTiled();", &["matmul"]);
+        check("void mat_mul_kernel();", &["matmul"]);
+        check("s += A[i * n + k] * B[k * n + j];", &["matmul"]);
+        check("s += A[i];", &[]);
+        check("y = expf(x); z = __expf(x); double d;", &["double", "softmax", "transcendental"]);
+        check("Use double buffering", &[]);
+        check("b[i] = a[i-1] + a[i + 1];", &["stencil"]);
+    }
+
+    #[test]
+    fn the_passes_of_wide_reads_are_those_of_the_forecast() {
+        // The note and the device's table say the same.
+        let table = include_str!("../../forecast/devices/mi300x.toml");
+        let text = Knowledge::load(None).unwrap().text("__shared__", 100_000);
+        for (told, lanes) in [
+            ("0-3 with 20-23", "[0, 1, 2, 3, 20, 21, 22, 23]"),
+            ("4-7 with 16-19", "[4, 5, 6, 7, 16, 17, 18, 19]"),
+            ("8-11 with 28-31", "[8, 9, 10, 11, 28, 29, 30, 31]"),
+            ("12-15\n  with 24-27", "[12, 13, 14, 15, 24, 25, 26, 27]"),
+        ] {
+            assert!(text.contains(told) && table.contains(lanes), "{told}");
+        }
     }
 
     #[test]

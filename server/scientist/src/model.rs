@@ -24,14 +24,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lab::Cancel;
-use llm::{Caller, Ledger, LlmError, Model};
+use llm::{Caller, Ledger, Limits, LlmError, Model};
 
 pub use self::designer::ModelDesigner;
 pub use self::preview::{Preview, Previewed, Stage};
 pub use self::prompts::{PromptError, Prompts, TEMPLATES};
 pub use self::selector::ModelSelector;
 pub use self::writer::ModelWriter;
-use crate::budget::{Bill, Meter};
+use crate::budget::{Bill, Left, Limiter, Meter};
 use crate::knowledge::Knowledge;
 use crate::stages::StageError;
 use crate::task::Task;
@@ -174,16 +174,23 @@ pub fn meter(ledger: &Ledger) -> Meter {
     })
 }
 
+/// Keeps a ledger's calls to what is left, for [`crate::evolution::Evolution::with_limiter`].
+pub fn limiter(ledger: &Ledger) -> Limiter {
+    let ledger = ledger.clone();
+    Arc::new(move |Left { usd, tokens, calls }| ledger.limit(Limits { usd, tokens, calls }))
+}
+
 /// Makes a call that ends when `cancel` is set.
 fn asked<T>(cancel: &Cancel, call: impl FnOnce(&mut Caller<'_>) -> Result<T, LlmError>) -> Result<T, StageError> {
     let is_cancelled = || cancel.is_cancelled();
     call(&mut Caller::new(&is_cancelled, &mut |_| ())).map_err(stage_error)
 }
 
-/// An outage pauses the run; an answer that cannot be used costs the experiment.
+/// An outage pauses the run, a limit ends it; an answer that cannot be used costs the experiment.
 fn stage_error(error: LlmError) -> StageError {
     match error {
         LlmError::Cancelled => StageError::Cancelled,
+        LlmError::Overdrawn(why) => StageError::Overdrawn(why),
         error if error.is_outage() => StageError::Unavailable(error.to_string()),
         error => StageError::Unusable(error.to_string()),
     }

@@ -269,6 +269,9 @@ pub enum StageError {
     /// The provider behind the stage is not usable now; the run pauses and can be resumed.
     #[error("{0}")]
     Unavailable(String),
+    /// What calls may use up is used up; the run ends and can be resumed with more.
+    #[error("{0}")]
+    Overdrawn(String),
     /// The stage answered and the answer cannot be used; this one experiment fails.
     #[error("{0}")]
     Unusable(String),

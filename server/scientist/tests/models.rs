@@ -10,6 +10,7 @@ use lab::{Cancel, Failure};
 use llm::replay::{Recorder, Replay};
 use llm::{Answer, Caller, LlmError, Model, Options, Provider, Request, Retry, Stop, Usage};
 use notebook::Notebook;
+use scientist::budget::Budget;
 use scientist::evolution::event::{EndState, Event};
 use scientist::evolution::{Ended, Evolution, Stages};
 use scientist::knowledge::Knowledge;
@@ -119,8 +120,10 @@ fn run_by(
     let (mut selector, mut designer, writer) = scientist.stages();
     let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &writer };
     let mut events = Vec::new();
-    let evolution =
-        Evolution::new(world, stages, notebook).with_clock(world.clock()).with_meter(scientist::model::meter(&ledger));
+    let evolution = Evolution::new(world, stages, notebook)
+        .with_clock(world.clock())
+        .with_meter(scientist::model::meter(&ledger))
+        .with_limiter(scientist::model::limiter(&ledger));
     let ended = go(evolution, &mut |event| events.push(event));
     (ended, events)
 }
@@ -194,6 +197,39 @@ fn an_answer_that_cannot_be_used_costs_the_one_experiment() {
         assert!(finished.confirmed && (finished.speedup - 1.5).abs() < 0.02, "{reason}: {finished:?}");
         let is_told = |event: &Event| format!("{event:?}").contains(reason);
         assert!(events.iter().any(is_told), "nobody is told of `{reason}`");
+    }
+}
+
+#[test]
+fn a_budget_is_kept_in_the_middle_of_an_answer_too() {
+    let folder = tempfile::tempdir().unwrap();
+    // A design, three drafts, one of which is asked for once more, and one repair.
+    for calls in 1..6 {
+        let (_folder, notebook) = notebook();
+        let (world, record) = (world(), folder.path().join(format!("{calls}.jsonl")));
+        let no_file = || Some(Ok("I would rather write a poem.".to_owned()));
+        let answers = Box::new(Answers { trouble: no_file(), ..Answers::default() });
+        let short = Budget { calls: Some(calls), ..generations(1) };
+        let (ended, _) = run_by(&world, &notebook, answers, &record, |evolution, events| {
+            evolution.start(&request(short), &Cancel::new(), events)
+        });
+        let finished = ended.unwrap().finished;
+        assert_eq!(finished.state, EndState::Completed, "{finished:?}");
+        let expected = format!("The budget of {calls} calls is used up ({calls})");
+        assert!(finished.reason.starts_with(&expected), "{}", finished.reason);
+        let asked = std::fs::read_to_string(&record).unwrap().lines().count();
+        assert_eq!(asked as u64, calls);
+
+        let again = Box::new(Answers { has_designed: Mutex::new(true), trouble: no_file() });
+        let (ended, _) = run_by(&world, &notebook, again, &record, |evolution, events| {
+            evolution.with_budget(generations(1)).resume(finished.run.unwrap(), &Cancel::new(), events)
+        });
+        let last = ended.unwrap().finished;
+        assert_eq!(
+            (last.state, last.experiments, last.failed, last.candidates),
+            (EndState::Completed, 3, 1, 2),
+            "{calls}"
+        );
     }
 }
 

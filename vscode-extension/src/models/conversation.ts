@@ -20,9 +20,17 @@ export function meant<Model extends Known>(models: readonly Model[], name: strin
   return [];
 }
 
+/** How GitHub Copilot names errors that have no code. */
+const byName = new Map<string, ModelFailureKind>([
+  ["ChatRateLimited", "RateLimited"],
+  ["ChatQuotaExceeded", "OutOfQuota"],
+]);
+
 /** Which kind of failure an error of the editor's is. */
 export function kindOf(error: unknown): ModelFailureKind {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  const named = error instanceof Error ? byName.get(error.name) : undefined;
+  if (named !== undefined) return named;
   return code === "NoPermissions" || code === "Blocked" || code === "NotFound" ? code : "Other";
 }
 

@@ -217,7 +217,7 @@ fn evolve(
     let mut evolution =
         Evolution::new(&subject.workbench, stages, notebook).with_identity(move |text| Identity::of(text, headers));
     if let (Some(models), Some(scientist)) = (&party.models, &scientist) {
-        evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
+        evolution = evolution.with_meter(models.meter()).with_limiter(models.limiter()).with_calls(models.calls());
         cost::tell_estimate(scientist, models, &subject.source, &budget);
     }
     progress.show();

@@ -37,6 +37,14 @@ impl Config {
         self.is_named || own.is_some() && own == self.scientist.base_url_of(kind)
     }
 
+    /// What calls cost: prices in a file that the user wrote or named are believed, those of a folder make nothing cheaper.
+    pub fn prices(&self) -> llm::PriceTable {
+        match self.is_named {
+            true => llm::PriceTable::with(&self.scientist.price, &[]),
+            false => llm::PriceTable::with(&self.own.price, &self.scientist.price),
+        }
+    }
+
     /// Whether the command that prints a key is the user's, and may be run.
     pub fn may_run_key_command(&self) -> bool {
         let ScientistConfig { api_key_command: command, .. } = &self.scientist;
@@ -137,9 +145,10 @@ mod tests {
     fn a_folder_raises_no_limit_and_its_prices_count_last() {
         let own = "max_usd = 2.0\nmax_calls = 10\n[[scientist.price]]\nmodel = \"m\"\ninput = 5.0\noutput = 9.0\n";
         let folder = "max_usd = 100.0\nmax_calls = 4\nmax_tokens = 7\n[[scientist.price]]\nmodel = \"m\"\ninput = 0.0\noutput = 0.0\n";
-        let found = scientist(folder, own);
+        let found = read(&format!("[scientist]\n{folder}"), &format!("[scientist]\n{own}"));
+        let price = found.prices().of(&"openai:m".parse().unwrap()).unwrap();
+        let found = found.scientist;
         assert_eq!((found.max_usd, found.max_calls, found.max_tokens), (Some(2.0), Some(4), Some(7)));
-        let price = llm::PriceTable::with(&found.price).of(&"openai:m".parse().unwrap()).unwrap();
         assert_eq!((price.input, price.output), (5.0, 9.0));
     }
 

@@ -77,6 +77,11 @@ fn explained(error: ModelError) -> EditorError {
         ModelError::Editor { kind: ModelFailureKind::NoPermissions, .. } => EditorError::NoPermissions { message },
         ModelError::Editor { kind: ModelFailureKind::Blocked, .. } => EditorError::Blocked { message },
         ModelError::Editor { kind: ModelFailureKind::NotFound, .. } => EditorError::NotFound { message },
-        ModelError::Editor { .. } | ModelError::Silent | ModelError::Unreadable(_) => EditorError::Other { message },
+        ModelError::Editor { kind: ModelFailureKind::RateLimited, .. } => {
+            EditorError::RateLimited { message, retry_after_s: None }
+        }
+        ModelError::Editor { kind: ModelFailureKind::OutOfQuota, .. } => EditorError::OutOfQuota { message },
+        ModelError::Editor { kind: ModelFailureKind::Other, .. } | ModelError::Silent => EditorError::Other { message },
+        ModelError::Unreadable(_) => EditorError::Unreadable { message },
     }
 }

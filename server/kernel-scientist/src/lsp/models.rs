@@ -64,7 +64,9 @@ pub enum ModelError {
 fn in_words(kind: ModelFailureKind) -> &'static str {
     match kind {
         ModelFailureKind::NoPermissions => "the editor's models may not be used (allow it when the editor asks)",
-        ModelFailureKind::Blocked => "the editor's model refused, or its limit is reached (try again later)",
+        ModelFailureKind::Blocked => "the editor's models are blocked for this extension for the time being",
+        ModelFailureKind::RateLimited => "the editor's models were asked too often",
+        ModelFailureKind::OutOfQuota => "the quota of the editor's models is used up",
         ModelFailureKind::NotFound => "the editor has no such model",
         ModelFailureKind::Other => "the editor's model failed",
     }

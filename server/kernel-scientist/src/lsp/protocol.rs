@@ -629,15 +629,19 @@ pub struct ModelFailure {
     pub kind: ModelFailureKind,
 }
 
-/// Which kind of failure, in the words of VS Code's `LanguageModelError`.
+/// Which kind of failure: in the words of VS Code's `LanguageModelError`, and what GitHub Copilot's errors are named after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ModelFailureKind {
     /// The user has not allowed it, or takes that back.
     NoPermissions,
-    /// A limit is reached, or the request was refused for what is in it.
+    /// The extension may not use the model for the time being.
     Blocked,
     /// There is no such model.
     NotFound,
+    /// It was asked too often.
+    RateLimited,
+    /// The user's quota is used up.
+    OutOfQuota,
     /// Anything else; the message says what.
     Other,
 }

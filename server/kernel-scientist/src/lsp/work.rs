@@ -145,7 +145,8 @@ impl Assignment {
             Box::new(EditorProvider::new(models.clone(), name))
         });
         let keys = self.keys.clone().map(|keys| -> OfKeys { Arc::new(move |kind| keys.ask(kind)) });
-        Reach { skip, editor: Some(editor), keys, listener: self.listener.clone(), ..Reach::default() }
+        let (listener, cancel) = (self.listener.clone(), Some(self.cancel.clone()));
+        Reach { skip, editor: Some(editor), keys, listener, cancel, ..Reach::default() }
     }
 
     /// The lab's name of the device that the user works with; a run goes on with the one that it began with, and checks are
@@ -264,7 +265,7 @@ impl Assignment {
         let mut evolution =
             Evolution::new(&bench, stages, &notebook).with_identity(move |text| Identity::of(text, headers));
         if let Some(models) = &models {
-            evolution = evolution.with_meter(models.meter()).with_calls(models.calls());
+            evolution = evolution.with_meter(models.meter()).with_limiter(models.limiter()).with_calls(models.calls());
         }
         let mut pace = Pace::default();
         // What earlier sittings cost, and this one so far.

@@ -165,7 +165,11 @@ pub fn stream_head(stream: &mut TcpStream) {
 }
 
 pub fn stream_piece(stream: &mut TcpStream, text: &str) -> bool {
-    let event = format!("data: {}\n\n", json!({ "choices": [{ "delta": { "content": text } }] }));
+    stream_data(stream, &json!({ "choices": [{ "delta": { "content": text } }] }).to_string())
+}
+
+pub fn stream_data(stream: &mut TcpStream, data: &str) -> bool {
+    let event = format!("data: {data}\n\n");
     stream.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes()).and_then(|()| stream.flush()).is_ok()
 }
 

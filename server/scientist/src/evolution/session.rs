@@ -148,6 +148,11 @@ impl<E: Evaluator> Session<'_, '_, E> {
         if asked { Stop::Cancelled } else { Stop::OutOfTime }
     }
 
+    /// A stage found that no more may be used up. In the words of the whole run, since a stage knows of this sitting alone.
+    pub(crate) fn overdrawn(&self, why: String) -> Stop {
+        Stop::Overdrawn(self.account.overdrawn(0).unwrap_or(why))
+    }
+
     /// Asks a stage, or finds its answer in the record; the flag says whether it was asked now. An answer that cannot be
     /// used is an answer too.
     pub(crate) fn ask<T: Serialize + DeserializeOwned>(
@@ -170,6 +175,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             Ok(answer) => Ok(answer),
             Err(StageError::Unusable(why)) => Err(why),
             Err(StageError::Unavailable(message)) => return Err(Stop::Paused(message)),
+            Err(StageError::Overdrawn(why)) => return Err(self.overdrawn(why)),
             Err(StageError::Cancelled) => return Err(self.interrupted()),
         };
         let spent = self.account.spent();

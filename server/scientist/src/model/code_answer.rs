@@ -11,8 +11,8 @@ const SEARCH: &str = "<<<<<<< SEARCH";
 const DIVIDER: &str = "=======";
 const REPLACE: &str = ">>>>>>> REPLACE";
 
-/// The file in the answer's only fenced block; the report is what stands outside of it.
-pub(super) fn whole_file(answer: &str) -> Result<Written, String> {
+/// The file in the answer's only fenced block, its lines ended as those of the base; the report is what stands outside of it.
+pub(super) fn whole_file(answer: &str, base: &str) -> Result<Written, String> {
     let lines: Vec<&str> = answer.lines().collect();
     let fences: Vec<usize> =
         lines.iter().enumerate().filter(|(_, line)| line.trim_start().starts_with("```")).map(|(at, _)| at).collect();
@@ -22,27 +22,33 @@ pub(super) fn whole_file(answer: &str) -> Result<Written, String> {
         [_] => return Err("the fenced block is not closed, so the file may be incomplete".into()),
         _ => return Err("there are several fenced blocks; exactly one is expected, with the whole file in it".into()),
     };
-    let text = lines[open + 1..close].join("\n");
+    let of_base: Vec<&str> = base.split_inclusive('\n').collect();
+    let is_crlf = !of_base.is_empty() && of_base.iter().all(|line| line.ends_with("\r\n") || !line.ends_with('\n'));
+    let ending = if is_crlf && base.contains('\n') { "\r\n" } else { "\n" };
+    let text = lines[open + 1..close].join(ending);
     if text.trim().is_empty() {
         return Err("the fenced block is empty".into());
     }
     let report = [&lines[..open], &lines[close + 1..]].concat().join("\n").trim().to_owned();
-    Ok(Written { text: text + "\n", report })
+    Ok(Written { text: text + ending, report })
 }
 
-/// The base with the answer's edits carried out, all of them or none.
+/// The base with the answer's edits carried out, all of them or none. Models see lines and not how they end: what is put in ends
+/// as what it replaces.
 pub(super) fn edited(answer: &str, base: &str) -> Result<Written, String> {
     let (edits, report) = edits(answer)?;
     if edits.is_empty() {
         return Err(format!("there is no edit; each begins with a line `{SEARCH}`"));
     }
+    let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let bare: Vec<&str> = base.lines().collect();
     let mut places = Vec::new();
     for (number, (search, replace)) in (1..).zip(&edits) {
         if search.trim().is_empty() {
             return Err(format!("edit {number} searches for nothing"));
         }
-        let mut found =
-            base.match_indices(search.as_str()).filter(|(at, _)| *at == 0 || base.as_bytes()[at - 1] == b'\n');
+        let search: Vec<&str> = search.lines().collect();
+        let mut found = bare.windows(search.len()).enumerate().filter(|(_, window)| *window == search);
         match (found.next(), found.next()) {
             (Some((at, _)), None) => places.push((at, at + search.len(), replace)),
             (None, _) => {
@@ -63,12 +69,23 @@ pub(super) fn edited(answer: &str, base: &str) -> Result<Written, String> {
     }
     let (mut text, mut done) = (String::new(), 0);
     for (at, end, replace) in places {
-        text.push_str(&base[done..at]);
-        text.push_str(replace);
+        text.extend(lines[done..at].iter().copied());
+        let ending = ending_at(&lines, at);
+        text.extend(replace.lines().flat_map(|line| [line, ending]));
+        if end == lines.len() && !base.ends_with('\n') {
+            // The last line had no end, and gets none.
+            text.truncate(text.trim_end_matches(['\r', '\n']).len());
+        }
         done = end;
     }
-    text.push_str(&base[done..]);
+    text.extend(lines[done..].iter().copied());
     Ok(Written { text, report })
+}
+
+/// How a line ends; the last one, where it has no end, as the one before it.
+fn ending_at(lines: &[&str], at: usize) -> &'static str {
+    let with_end = lines[..=at].iter().rev().find(|line| line.ends_with('\n'));
+    if with_end.is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
 }
 
 /// Pairs of lines to search for and lines to put there, each with its line feeds, and what stands around them.
@@ -176,7 +193,7 @@ mod tests {
     #[test]
     fn a_file_stands_in_exactly_one_closed_fence() {
         let check = |answer: &str, expected: Result<(&str, &str), &str>| {
-            let found = whole_file(answer);
+            let found = whole_file(answer, "int b;\n");
             match (&found, expected) {
                 (Ok(written), Ok((text, report))) => {
                     assert_eq!((written.text.as_str(), written.report.as_str()), (text, report))
@@ -192,6 +209,31 @@ mod tests {
         check("```cpp\nint a;", Err("not closed"));
         check("```cpp\nint a;\n```\nand\n```cpp\nint b;\n```", Err("several"));
         check("```cpp\n\n```", Err("empty"));
+        let ends = |base: &str| whole_file("```cpp\nint a;\nint b;\n```", base).unwrap().text;
+        assert_eq!(ends("int a;\r\n"), "int a;\r\nint b;\r\n");
+        assert_eq!(ends("int a;\r\nint b;"), "int a;\r\nint b;\r\n");
+        for base in ["", "int a;", "int a;\n", "int a;\r\nint b;\n"] {
+            assert_eq!(ends(base), "int a;\nint b;\n", "{base:?}");
+        }
+    }
+
+    #[test]
+    fn edits_leave_the_ends_of_lines_as_they_are() {
+        let edit = |search: &str, replace: &str| format!("{SEARCH}\n{search}\n{DIVIDER}\n{replace}\n{REPLACE}\n");
+        let check = |base: &str, search: &str, replace: &str, expected: &str| {
+            assert_eq!(
+                edited(&edit(search, replace), base).map(|written| written.text),
+                Ok(expected.to_owned()),
+                "{base:?}"
+            );
+        };
+        check("int a;\r\nint b;\r\n", "int a;", "long a;\nlong z;", "long a;\r\nlong z;\r\nint b;\r\n");
+        check("int a;\r\nint b;\r\n", "int a;\nint b;", "int c;", "int c;\r\n");
+        check("int a;\nint b;", "int b;", "int c;", "int a;\nint c;");
+        check("int a;\r\nint b;", "int b;", "int c;\nint d;", "int a;\r\nint c;\r\nint d;");
+        check("int a;\nint b;", "int a;", "int c;", "int c;\nint b;");
+        // A file with both.
+        check("int a;\r\nint b;\nint c;\r\n", "int b;", "int d;", "int a;\r\nint d;\nint c;\r\n");
     }
 
     const BASE: &str = "int a;\nint b;\nint c;\nint b;\n";

@@ -138,7 +138,8 @@ impl ModelWriter {
     /// Asks for a version, once more where the first answer holds none; `edits` says in which form, which is against `base` then.
     fn version(&self, mut request: Request, base: &str, edits: bool, cancel: &Cancel) -> Result<Draft, StageError> {
         let read = |answer: &str| -> Result<Written, String> {
-            let written = if edits { code_answer::edited(answer, base) } else { code_answer::whole_file(answer) }?;
+            let written =
+                if edits { code_answer::edited(answer, base) } else { code_answer::whole_file(answer, base) }?;
             if let Some(entry) = &self.inquiry.task.entry {
                 code_answer::keeps(entry, base, &written.text)?;
             }

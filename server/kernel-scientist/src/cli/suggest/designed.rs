@@ -34,7 +34,7 @@ pub(super) fn by(
         DesignError::Lab(error) => error.into(),
         DesignError::Notebook(error) => error.into(),
         DesignError::Stage(StageError::Cancelled) => CliError::Cancelled,
-        DesignError::Stage(StageError::Unavailable(why) | StageError::Unusable(why)) => CliError::Unavailable(why),
+        DesignError::Stage(error) => CliError::Unavailable(error.to_string()),
     })?;
     let spent = models.ledger.spent();
     eprintln!("spent: {} calls, {} tokens, {:.4} US dollars", spent.calls, spent.tokens(), spent.usd);

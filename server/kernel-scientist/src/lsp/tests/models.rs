@@ -27,7 +27,9 @@ async fn a_model_of_the_editor_answers() {
 async fn what_an_editor_refuses_is_told_in_words() {
     for (kind, words) in [
         (json!("NoPermissions"), "may not be used (allow it when the editor asks): no"),
-        (json!("Blocked"), "its limit is reached (try again later): no"),
+        (json!("Blocked"), "are blocked for this extension for the time being: no"),
+        (json!("RateLimited"), "asked too often: no"),
+        (json!("OutOfQuota"), "is used up: no"),
         (json!("NotFound"), "has no such model: no"),
         (json!("Strange"), "the editor's model failed: no"),
     ] {
@@ -125,7 +127,25 @@ async fn a_stage_is_answered_by_a_model_of_the_editor() {
     let refusal = json!({ "code": -32000, "message": "no", "data": { "kind": "NoPermissions" } });
     editor.refuse("kernelScientist/model", refusal).await;
     let error = asked.await.unwrap().unwrap_err();
-    assert!(matches!(error, LlmError::KeyRefused { .. }), "{error}");
+    assert!(matches!(error, LlmError::NotAllowed { .. }), "{error}");
+    assert!(!error.to_string().contains("key"), "{error}");
+    for (kind, is_expected) in [
+        ("Blocked", (|error| matches!(error, LlmError::Busy { .. })) as fn(&LlmError) -> bool),
+        ("RateLimited", |error| matches!(error, LlmError::Busy { .. })),
+        ("OutOfQuota", |error| matches!(error, LlmError::OutOfQuota { .. })),
+        ("Other", |error| matches!(error, LlmError::Unreachable { .. })),
+    ] {
+        let asked = ask();
+        let refusal = json!({ "code": -32000, "message": "its words", "data": { "kind": kind } });
+        editor.refuse("kernelScientist/model", refusal).await;
+        let error = asked.await.unwrap().unwrap_err();
+        // Each of them is an outage: no plan is lost to it.
+        assert!(is_expected(&error) && error.is_outage() && error.to_string().contains("its words"), "{kind}: {error}");
+    }
+    let asked = ask();
+    editor.expect("kernelScientist/model", json!({ "no": "answer" })).await;
+    let error = asked.await.unwrap().unwrap_err();
+    assert!(matches!(error, LlmError::Unreadable { .. }), "{error}");
     editor.stop().await;
 }
 

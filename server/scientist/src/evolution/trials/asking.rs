@@ -67,6 +67,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
             Ok(drafts) => Ok(drafts),
             Err(StageError::Unusable(why)) => Err(why),
             Err(StageError::Unavailable(message)) => return Err(Stop::Paused(message)),
+            Err(StageError::Overdrawn(why)) => return Err(self.overdrawn(why)),
             Err(StageError::Cancelled) => return Err(self.interrupted()),
         };
         let answer = self.record.keep(&step, &answer, &self.account.spent())?;
