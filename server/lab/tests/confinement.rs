@@ -59,14 +59,18 @@ constexpr int at = [] { for (int i = 0; i < (int)sizeof bytes - 4; i++) if (byte
 ";
 
 fn project() -> (tempfile::TempDir, Workbench) {
+    project_of(ORIGINAL)
+}
+
+fn project_of(original: &str) -> (tempfile::TempDir, Workbench) {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     std::fs::create_dir(folder.path().join("parts")).unwrap();
     put("parts/add.h", SUM);
-    put("add.hip", ORIGINAL);
+    put("add.hip", original);
     put("add.bench.toml", BENCHMARK);
     put("notes.h", &format!("#error {HELD_OUT}\n"));
-    let source = Source::new(folder.path().join("add.hip"), ORIGINAL);
+    let source = Source::new(folder.path().join("add.hip"), original);
     let options = WorkbenchOptions {
         device: "cpu".into(),
         cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
@@ -125,6 +129,17 @@ fn a_text_that_reads_the_benchmark_file_itself_is_not_trusted_with_it() {
     bench.admit(&draft, &Cancel::new()).unwrap();
     let error = bench.build(&draft, &Cancel::new()).unwrap_err();
     assert!(matches!(error, LabError::Code(Failure::DoesNotCompile { .. })), "{error}");
+}
+
+#[test]
+fn an_include_that_macros_make_up_is_found_by_the_compiler() {
+    let named = "#define TEXT(name) #name\n#define TEXT_OF(name) TEXT(name)\n#define WHERE parts/add.h\n#include TEXT_OF(WHERE)\n";
+    let original = ORIGINAL.replace("#include \"parts/add.h\"\n", named);
+    let (_folder, bench) = project_of(&original);
+    let build = |lines: &str| bench.build(&bench.original().with_text(format!("{lines}\n{original}")), &Cancel::new());
+    bench.check(&build("").unwrap(), &Cancel::new()).unwrap();
+    bench.check(&build("// A draft.").unwrap(), &Cancel::new()).unwrap();
+    assert!(build("#include \"add.bench.toml\"").is_err());
 }
 
 #[test]

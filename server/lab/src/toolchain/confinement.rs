@@ -179,6 +179,8 @@ mod tests {
         check("asm(\".incbin \\\"table.bin\\\"\");", &["p/table.bin"]);
         check("#define TABLES \"beside.h\"\n#include TABLES\n", &["p/beside.h"]);
         check("#if __has_include(\"beside.h\")\n#endif\n", &["p/beside.h"]);
+        check("#if __has_include ( <deep/er.h> )\n#endif\n", &["p/deep/er.h"]);
+        check("#define FORMAT \"%d.%d\"\n", &[]);
     }
 
     #[test]

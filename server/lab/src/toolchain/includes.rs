@@ -126,6 +126,9 @@ pub(super) fn named(text: &str) -> Named {
         if line.contains("incbin") || line.contains("__has_include") || line.contains("__has_embed") {
             named.files.extend(quoted(line));
         }
+        if let Some((_, asked)) = line.split_once("__has_include") {
+            named.files.extend(asked.find('<').and_then(|at| include(&asked[at..])));
+        }
         let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
         let directive = directive.trim_start();
         let rest = directive.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -144,9 +147,12 @@ pub(super) fn named(text: &str) -> Named {
     named
 }
 
-/// What stands between quotes, which may be escaped.
+/// What stands between quotes, which may be escaped, and may be a file's name.
 fn quoted(line: &str) -> impl Iterator<Item = Include> {
-    let parts = line.split('"').skip(1).map(|part| part.trim_end_matches('\\')).filter(|part| !part.is_empty());
+    // Headers of libraries have thousands of texts, each of which would be looked for in many folders.
+    let may_be_a_file =
+        |part: &&str| part.contains('.') && !part.contains(|c: char| c.is_whitespace() || "%\\*?<>|:;,".contains(c));
+    let parts = line.split('"').skip(1).map(|part| part.trim_end_matches('\\')).filter(may_be_a_file);
     parts.map(|name| Include { name: name.to_owned(), quoted: true })
 }
 
