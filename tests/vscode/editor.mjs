@@ -314,6 +314,34 @@ export class Window {
     await this.page.locator(".notification-toast").first().waitFor({ state: "detached" });
   }
 
+  /** The default key bindings of the editor and its extensions, as it lists them; with a system's name, those of a window there. */
+  async keymap(system = undefined) {
+    const userAgent = system && `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36`;
+    const context = await this.browser.newContext({ viewport: { width: 1400, height: 900 }, userAgent, permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    // Without a folder: the one that is open is this window's.
+    await page.goto(`${this.host.base}/?ew=true`);
+    const other = new Window(this.host, this.browser, page);
+    await page.locator(".monaco-workbench .part.statusbar .statusbar-item").first().waitFor();
+    await other.command("Preferences: Open Default Keyboard Shortcuts (JSON)");
+    await other.line("Override key bindings").waitFor();
+    // All windows have one clipboard.
+    await page.evaluate(() => navigator.clipboard.writeText(""));
+    let text = "";
+    await other.until(async () => {
+      await page.keyboard.press(/^Mac/.test(system) ? "Meta+a" : "Control+a");
+      // To copy is the browser's own, whatever the system is said to be.
+      await page.keyboard.press("Control+c");
+      text = await page.evaluate(() => navigator.clipboard.readText());
+      return /^\[[^]*\]/m.test(text);
+    }, "the key bindings are copied");
+    await context.close();
+    // Below the list the editor says which commands have no key.
+    const list = text.slice(text.indexOf("["), text.lastIndexOf("]") + 1).replace(/^\s*\/\/.*$/gm, "");
+    return JSON.parse(list.slice(0, list.lastIndexOf("]") + 1));
+  }
+
   /** The language servers of this window. A process that a server has just begun has its name until it has another program. */
   servers() {
     const named = below(this.host.pid).filter(({ line }) => /kernel-scientist lsp/.test(line));

@@ -85,6 +85,11 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
     pid: child.pid,
     /** Where the editor is installed. */
     installation: path.resolve(main, "../.."),
+    /** Changes settings of the machine while the editor runs. */
+    set(changed) {
+      settings = { ...settings, ...changed };
+      fs.writeFileSync(path.join(profile, "Machine/settings.json"), JSON.stringify(settings, null, 2));
+    },
     /** The address of the workbench with these files open. */
     url(files = []) {
       const payload = files.map((file) => ["openFile", `vscode-remote://127.0.0.1:${port}${file}`]);
@@ -184,17 +189,19 @@ export function below(root) {
   return found;
 }
 
+/** Whether it is the same process still, and has not ended. */
+export function isThere({ pid, began }) {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] !== "Z" && fields[19] === began;
+  } catch {
+    return false;
+  }
+}
+
 /** Which of these processes are still there after a while. */
 async function whoStays(processes, patience) {
-  const isThere = ({ pid, began }) => {
-    try {
-      const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return fields[0] !== "Z" && fields[19] === began;
-    } catch {
-      return false;
-    }
-  };
   for (const until = Date.now() + patience; ; await sleep(50)) {
     const left = processes.filter(isThere);
     if (left.length === 0 || Date.now() > until) return left;

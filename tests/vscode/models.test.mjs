@@ -1,4 +1,5 @@
-// Who thinks: a model of the editor, behind which the tests' own server stands, is chosen and asked; a key is asked for and kept.
+// Who thinks: a model of the editor, behind which the tests' own server stands, is chosen and asked; keys are asked for, kept and refused;
+// what it costs is agreed to or not.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -30,6 +31,8 @@ after(async () => {
   model.stop();
 });
 const see = (name, steps) => test(name, () => window.test(name, steps));
+const statusBar = (text) => window.page.locator(".part.statusbar .statusbar-item", { hasText: text }).first();
+const evolveWith = (provider) => window.page.locator(".monaco-dialog-box", { hasText: `Evolve with ${provider}?` });
 const asked = () => (fs.existsSync(log) ? fs.readFileSync(log, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []);
 
 see("a model of the editor is chosen and answers", async () => {
@@ -45,9 +48,9 @@ see("a model of the editor is chosen and answers", async () => {
 see("an evolution asks it, by a tool where the answer must fit a schema", async () => {
   await window.clearMessages();
   await window.focusText();
-  const question = window.page.locator(".monaco-dialog-box", { hasText: "Evolve with editor:local-smollm?" });
+  const question = evolveWith("editor:local-smollm");
   await window.beaker(question);
-  assert.match(await question.innerText(), /Estimate for 1 generations?: up to \d+ calls, .* no cost/);
+  assert.match(await question.innerText(), /Estimate for 1 generation: up to \d+ calls, .* no cost/);
   await window.picture("17 estimate");
   await question.locator(".monaco-button", { hasText: "Evolve" }).first().click();
   await window.message("Evolve transpose.hip").waitFor();
@@ -65,18 +68,69 @@ see("a provider that needs a key has it asked for, and it is kept out of all set
   await window.focusText();
   await window.command("Kernel Scientist: Pick Model");
   await window.pick("Anthropic …");
-  await window.answer("Model of Anthropic", "claude-of-the-test");
+  await window.answer("Model of Anthropic", "claude-opus-4-5");
   await window.page.locator(".quick-input-widget", { hasText: "Key of Anthropic" }).waitFor();
   assert.equal(await window.input.getAttribute("type"), "password");
   await window.picture("19 key");
   await window.answer("Key of Anthropic", KEY);
-  await window.page.locator(".statusbar-item", { hasText: "anthropic:claude-of-the-test" }).waitFor();
-  const question = window.page.locator(".monaco-dialog-box", { hasText: "Evolve with anthropic:claude-of-the-test?" });
+  await statusBar("anthropic:claude-opus-4-5").waitFor();
+});
+
+see("what it will cost is said first, and without consent nothing begins", async () => {
+  const before = asked().length;
+  const question = evolveWith("anthropic:claude-opus-4-5");
   await window.beaker(question);
+  assert.match(await question.innerText(), /Estimate for 1 generation: up to \d+ calls, \d+ thousand tokens, \d+\.\d\d US dollars/);
+  await window.picture("20 cost");
   await question.locator(".monaco-button", { hasText: "Cancel" }).first().click();
+  await question.waitFor({ state: "detached" });
+  // The very next thing that is done would have to wait for an evolution of the same file.
+  await window.begin("Time", "Time transpose_kernel");
+  assert.equal(await window.message("Evolve").count(), 0);
+  await window.over("Time transpose_kernel");
+  assert.equal(asked().length, before);
   const written = everything(window.host.profile) + everything(window.host.folder);
   assert.ok(!written.includes(KEY));
   assert.ok(window.servers().every(({ pid }) => !fs.readFileSync(`/proc/${pid}/environ`, "utf8").includes("ANTHROPIC_API_KEY=sk")));
+});
+
+see("a key is set by hand, and a server that refuses it is told of", async () => {
+  await window.command("Kernel Scientist: Set Key of a Provider");
+  await window.pick("OpenAI");
+  const question = window.page.locator(".quick-input-widget", { hasText: "Key of OpenAI" });
+  await question.waitFor();
+  await window.input.fill("two words");
+  await question.getByText("A key has no spaces").waitFor();
+  await window.answer("Key of OpenAI", "sk-that-is-wrong");
+  await statusBar("The key of OpenAI is kept").waitFor();
+  // A server that speaks OpenAI's protocol.
+  const settings = `[scientist]\nbase_url = "http://127.0.0.1:${model.port}/v1"\n`;
+  fs.writeFileSync(path.join(window.host.folder, "kernel-scientist.toml"), settings);
+  await window.focusText();
+  await window.command("Kernel Scientist: Pick Model");
+  await window.pick("OpenAI …");
+  await window.answer("Model of OpenAI", "local");
+  await statusBar("openai:local").waitFor();
+  await window.beaker(evolveWith("openai:local"));
+  await evolveWith("openai:local").locator(".monaco-button", { hasText: "Evolve" }).first().click();
+  await window.message(/^Evolve: .*key/).waitFor();
+  await window.picture("27 key refused");
+  await window.clearMessages();
+  // An empty answer forgets it.
+  await window.command("Kernel Scientist: Set Key of a Provider");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: /OpenAI.*set/ }).first().waitFor();
+  await window.pick("OpenAI");
+  await window.answer("Key of OpenAI", "");
+  await statusBar("There is no key of OpenAI").waitFor();
+});
+
+see("a model that the editor does not have is told of, with those that it has", async () => {
+  window.host.set({ "kernelScientist.provider": "editor:gone" });
+  await statusBar("editor:gone").waitFor();
+  await window.beaker(evolveWith("editor:gone"));
+  await evolveWith("editor:gone").locator(".monaco-button", { hasText: "Evolve" }).first().click();
+  await window.message(/the editor has no such model.*local-smollm/).waitFor();
+  await window.picture("28 no such model");
 });
 
 /** All texts under a folder, the databases of the editor left out: secrets are kept there, encrypted. */

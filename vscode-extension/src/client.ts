@@ -239,11 +239,12 @@ function abilities(): ClientAbilities {
 
 /** Tells the server of changes of settings and of trust. */
 export function tellOfChanges(client: Client): vscode.Disposable {
-  const tell = (settings: object | null): void => void client.notify("workspace/didChangeConfiguration", { settings });
+  const tell = (settings: object): void => void client.notify("workspace/didChangeConfiguration", { settings });
   return vscode.Disposable.from(
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("kernelScientist.server.path")) void client.restart();
-      else if (change.affectsConfiguration("kernelScientist")) tell(null);
+      // Sent at once, and not to be asked for: what is asked of the server next is about these settings.
+      else if (change.affectsConfiguration("kernelScientist")) tell({ kernelScientist: serverSettings() });
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       tell({ trusted: true });

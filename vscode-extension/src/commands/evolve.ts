@@ -61,8 +61,8 @@ async function planFor(client: Client, target: Target): Promise<Plan> {
 
 /** Without a benchmark file sizes and inputs are guessed: better to see them. Whether to go on. */
 async function settleBenchmark(client: Client, target: Target): Promise<boolean> {
-  const create = "Create Benchmark and Evolve";
-  const guess = "Evolve with the Guess";
+  const create = "Create and Evolve";
+  const guess = "Evolve with Guesses";
   const taken = await vscode.window.showInformationMessage(
     "There is no benchmark file beside this source. Sizes, inputs and the check would be guessed from the kernel's signature; a benchmark file says them, and you can change it.",
     create,

@@ -13,6 +13,7 @@ import { evolve, isTrusted } from "./evolve";
 import { showMachineCode } from "./machineCode";
 import { proposalOf, Results } from "./results";
 import { activeFile, activeKernel, isTarget, type Target } from "./target";
+import { timeAll } from "./timeAll";
 
 /** Registers all commands. */
 export function registerCommands(context: vscode.ExtensionContext, client: Client, keys: Keys, texts: VirtualDocuments): void {
@@ -41,7 +42,7 @@ export function registerCommands(context: vscode.ExtensionContext, client: Clien
   const atCursor = (): Promise<Target | undefined> => activeKernel(client);
 
   for (const name of [Commands.time, Commands.suggest, Commands.check]) onTarget(name, atCursor, (target) => client.execute(name, target));
-  onTarget("kernelScientist.timeAll", activeFile, (target) => client.execute(Commands.time, target));
+  onTarget("kernelScientist.timeAll", activeFile, (target) => timeAll(client, target));
   onTarget(Commands.evolve, atCursor, (target) => evolve(client, keys, target));
   onTarget("kernelScientist.evolveFile", activeFile, (target) => evolve(client, keys, target));
   onTarget(Commands.createBenchmark, atCursor, (target) => createBenchmark(client, target));

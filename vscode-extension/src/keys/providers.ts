@@ -14,7 +14,7 @@ export interface KeyedProvider {
 
 /** All of them. */
 export const KEYED_PROVIDERS: readonly KeyedProvider[] = [
-  { name: "anthropic", title: "Anthropic", page: "https://console.anthropic.com/settings/keys", example: "claude-opus-4-1" },
+  { name: "anthropic", title: "Anthropic", page: "https://console.anthropic.com/settings/keys", example: "claude-opus-4-5" },
   { name: "openai", title: "OpenAI", page: "https://platform.openai.com/api-keys", example: "gpt-5" },
   { name: "gemini", title: "Google Gemini", page: "https://aistudio.google.com/apikey", example: "gemini-2.5-pro" },
 ];

@@ -1,4 +1,5 @@
-// From an open kernel to a faster one: a hypothesis of the light bulb, an evolution at one click, and what the user does meanwhile.
+// From an open kernel to a faster one: lenses and hints, Time and its history, machine code, a hypothesis of the light bulb, an evolution at
+// one click, and what the user does meanwhile.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { goesWell, open, workspace } from "./editor.mjs";
@@ -6,12 +7,75 @@ import { goesWell, open, workspace } from "./editor.mjs";
 let window;
 before(async () => {
   window = await open({ folder: workspace(), files: ["transpose.hip"], settings: { "kernelScientist.generations": 1 } });
-  await window.lens("Evolve").waitFor();
 });
 after(() => goesWell(window));
 const see = (name, steps) => test(name, () => window.test(name, steps));
 
 const isUndone = async () => !(await window.line("__shared__").isVisible());
+
+see("lenses stand over the kernel, and a forecast comes by itself", async () => {
+  for (const title of ["Time", "Suggest", "Evolve"]) await window.lens(title).waitFor();
+  await window.line(/forecast.15\.3.us.on.MI300X/).waitFor();
+  await window.line("32 sectors, ideal 2").waitFor();
+  await window.pictures("1 opened");
+});
+
+see("one server runs, that of the package", async () => {
+  const servers = window.servers();
+  assert.equal(servers.length, 1, JSON.stringify(servers));
+  assert.match(servers[0].line, /extensions\/.*\/bin\/linux-x64\/kernel-scientist lsp --stdio/);
+  const activated = /Activated in (\d+) ms/.exec(window.host.logs("Kernel Scientist"));
+  console.log(`# activation: ${activated[1]} ms`);
+});
+
+see("Time shows its progress and leaves its figure in the history", async () => {
+  await window.begin("Time", "Time transpose_kernel");
+  await window.picture("2 timing");
+  await window.over("Time transpose_kernel");
+  const look = async (name) => {
+    const hover = window.page.locator(".monaco-hover", { hasText: "rows=1024 cols=1024" }).first();
+    await window.until(async () => {
+      await window.goTo(6, 20);
+      await window.command("Show or Focus Hover");
+      return hover.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    }, "the hover");
+    await window.isDrawn(hover);
+    // By the wheel: what scrolls an element into view moves the editor around it, too.
+    const table = hover.locator("table", { hasText: "hypothesis" });
+    const { x, y, width } = await hover.boundingBox();
+    await window.page.mouse.move(x + width / 2, y + 20);
+    const isInSight = async () => (await table.boundingBox()).y < y + (await hover.boundingBox()).height;
+    await window.until(async () => {
+      await window.page.mouse.wheel(0, 100);
+      return isInSight();
+    }, "the history is in sight");
+    await window.picture(name);
+    await window.page.keyboard.press("Escape");
+  };
+  await look("3 history (dark)");
+  await window.inLight(() => look("3 history (light)"));
+});
+
+see("the palette times the kernel at the cursor, and a key does too", async () => {
+  await window.focusText();
+  await window.command("Kernel Scientist: Time Kernel");
+  await window.message("Time transpose_kernel").waitFor();
+  await window.over("Time transpose_kernel");
+  await window.focusText();
+  await window.page.keyboard.press("Control+Alt+k");
+  await window.page.locator(".statusbar-item", { hasText: "was pressed. Waiting for second key" }).first().waitFor();
+  await window.page.keyboard.press("t");
+  await window.message("Time transpose_kernel").waitFor();
+  await window.over("Time transpose_kernel");
+});
+
+see("machine code opens at the kernel", async () => {
+  await window.focusText();
+  await window.command("Kernel Scientist: Show Machine Code (gfx942)");
+  await window.line("_Z16transpose_kernelPKfPfii:").waitFor();
+  await window.picture("4 machine code");
+  await window.command("View: Close Editor");
+});
 
 see("the light bulb lists hypotheses, one is tested and offered, applied and undone", async () => {
   const before = await window.saved("transpose.hip");
