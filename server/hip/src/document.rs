@@ -137,7 +137,7 @@ impl Document {
         let old = (language == self.syntax.language()).then(|| self.moved_tree(&shadow));
         let parsed = parse_tree(language, &shadow, old.as_ref(), CHANGE_BUDGET);
         let is_current = parsed.is_some();
-        self.syntax = Arc::new(Syntax::from_parts(code, shadow, language, parsed.or(old), is_current));
+        self.syntax = Arc::new(Syntax::from_parts(code, shadow.into(), language, parsed.or(old), is_current));
     }
 
     /// The present tree, told of the change from the present shadow to `shadow`.

@@ -1,6 +1,7 @@
 //! Edits of a text, and the rewrites that are made of them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use tree_sitter::Node;
 
@@ -93,19 +94,42 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
 /// Applies `edits` to `syntax` and parses the result; refuses one that has more syntax errors than before, or brackets
 /// that no longer match.
 pub fn apply_checked(syntax: &Syntax, edits: &[Edit]) -> Result<Syntax, EditError> {
-    let result = Syntax::parse(apply(syntax.text(), edits)?);
-    let before = errors(syntax).len();
-    let after = errors(&result);
-    if after.len() > before || (syntax.is_balanced() && !result.is_balanced()) {
-        let old = errors(syntax);
-        let is_new = |range: &&Range<usize>| {
-            !old.iter().any(|known| syntax.text()[known.clone()] == result.text()[(*range).clone()])
-        };
-        let at = after.iter().find(is_new).or(after.first()).cloned().unwrap_or(0..0);
-        let near = result.text()[at.clone()].chars().take(60).collect();
-        return Err(EditError::Broken { line: result.line_of(at.start), near });
+    Before::of(syntax).apply(edits)
+}
+
+/// What has to be known of a text to check edits of it, without its tree: where many are checked one after the other, there is
+/// one tree at a time.
+#[derive(Clone, Debug)]
+pub struct Before {
+    text: Arc<str>,
+    /// What stands where the tree has errors.
+    errors: Vec<String>,
+    is_balanced: bool,
+}
+
+impl Before {
+    /// Of a text that was parsed.
+    pub fn of(syntax: &Syntax) -> Self {
+        let errors = errors(syntax).into_iter().map(|range| syntax.text()[range].to_owned()).collect();
+        Self { text: Arc::clone(syntax.text()), errors, is_balanced: syntax.is_balanced() }
     }
-    Ok(result)
+
+    /// As [`apply_checked`].
+    ///
+    /// # Errors
+    /// [`EditError`].
+    pub fn apply(&self, edits: &[Edit]) -> Result<Syntax, EditError> {
+        let result = Syntax::parse(apply(&self.text, edits)?);
+        let after = errors(&result);
+        if after.len() > self.errors.len() || (self.is_balanced && !result.is_balanced()) {
+            let is_new =
+                |range: &&Range<usize>| self.errors.iter().all(|known| *known != result.text()[(*range).clone()]);
+            let at = after.iter().find(is_new).or(after.first()).cloned().unwrap_or(0..0);
+            let near = result.text()[at.clone()].chars().take(60).collect();
+            return Err(EditError::Broken { line: result.line_of(at.start), near });
+        }
+        Ok(result)
+    }
 }
 
 /// Bytes of the ERROR and MISSING nodes of the tree, outermost only.

@@ -1,9 +1,10 @@
 //! An immutable snapshot of a text with its tree and everything that is read from it.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tree_sitter::{Parser, Tree};
+use tree_sitter::{Parser, Point, Tree};
 
 use crate::code::Code;
 use crate::constants::{Constant, Constants};
@@ -24,7 +25,7 @@ pub const FULL_PARSE_BUDGET: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Syntax {
     code: Code,
-    shadow: Arc<str>,
+    shadow: OnceLock<Arc<str>>,
     lines: Lines,
     language: Language,
     tree: Tree,
@@ -55,7 +56,7 @@ impl Syntax {
         let language = Language::of(&code);
         let tree = parse_tree(language, &shadow, None, budget);
         let is_current = tree.is_some();
-        Self::from_parts(code, shadow, language, tree, is_current)
+        Self::from_parts(code, shadow.into(), language, tree, is_current)
     }
 
     /// Reads the tokens alone: kernels, functions, launches and constants are all there, the tree is empty. For whoever asks
@@ -63,14 +64,13 @@ impl Syntax {
     pub fn without_tree(text: impl Into<Arc<str>>) -> Self {
         let code = Code::new(text.into());
         let language = Language::of(&code);
-        let text = Arc::clone(&code.text);
-        Self::from_parts(code, text, language, None, false)
+        Self::from_parts(code, OnceLock::new(), language, None, false)
     }
 
     /// A snapshot of what a document has at hand. `tree` is `None` where parsing ran out of time and no older one fits.
     pub(crate) fn from_parts(
         code: Code,
-        shadow: Arc<str>,
+        shadow: OnceLock<Arc<str>>,
         language: Language,
         tree: Option<Tree>,
         tree_is_current: bool,
@@ -88,12 +88,31 @@ impl Syntax {
 
     /// The text that the tree was made from: as long as [`Syntax::text`], with macros blanked that the grammar cannot read.
     pub fn shadow(&self) -> &Arc<str> {
-        &self.shadow
+        self.shadow.get_or_init(|| shadow(&self.code).into())
     }
 
     /// The tree. Its byte offsets are those of the text.
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// The tree of a part of the text that stands for itself, such as a kernel, whether or not there is one of the whole. Its
+    /// byte offsets are those of the text, and it takes as much memory as the part is long (a kilobyte a line). `None` where
+    /// parsing ran out of time.
+    pub(crate) fn tree_of(&self, part: &Range<usize>) -> Option<Tree> {
+        let point = |at: usize| {
+            let line = self.lines.line_of(at);
+            Point::new(line as usize - 1, at - self.lines.start_of(line).unwrap_or(at))
+        };
+        let part = tree_sitter::Range {
+            start_byte: part.start,
+            end_byte: part.end,
+            start_point: point(part.start),
+            end_point: point(part.end),
+        };
+        let mut parser = Parser::new();
+        parser.set_included_ranges(&[part]).ok()?;
+        parse_with(parser, self.language, self.shadow(), None, FULL_PARSE_BUDGET)
     }
 
     /// `false` where parsing ran out of time: the tree is empty, or that of an older text moved along with the edits since.
@@ -162,7 +181,7 @@ impl Syntax {
     }
 
     /// Value of an integer expression that stands in the text, over the constants in scope there.
-    pub fn evaluate(&self, range: &std::ops::Range<usize>) -> Option<i64> {
+    pub fn evaluate(&self, range: &Range<usize>) -> Option<i64> {
         self.facts().constants.evaluate(&self.code, self.code.tokens_in(range))
     }
 
@@ -209,7 +228,16 @@ impl Facts {
 
 /// Parses `shadow`, starting from an edited older tree if there is one; `None` when the time is up.
 pub(crate) fn parse_tree(language: Language, shadow: &str, old: Option<&Tree>, budget: Duration) -> Option<Tree> {
-    let mut parser = Parser::new();
+    parse_with(Parser::new(), language, shadow, old, budget)
+}
+
+fn parse_with(
+    mut parser: Parser,
+    language: Language,
+    shadow: &str,
+    old: Option<&Tree>,
+    budget: Duration,
+) -> Option<Tree> {
     parser.set_language(&language.grammar()).ok()?;
     let deadline = Instant::now() + budget;
     let bytes = shadow.as_bytes();

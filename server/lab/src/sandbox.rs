@@ -160,6 +160,8 @@ fn run_with(offered: Capabilities, command: &Command, cancel: &Cancel) -> Result
         filters,
         socket: sockets.as_ref().map(|(_, theirs)| theirs.as_raw_fd()),
         drops_capabilities: command.policy == Policy::Candidate,
+        // Nobody waits for a compiler as one does for an editor; what is measured runs as it will for its user.
+        gives_way: command.policy == Policy::Compiler,
     };
 
     let mut process = std::process::Command::new(&command.program);

@@ -40,7 +40,7 @@ fn list(file: &str) -> Result<(), String> {
     let text = read(file)?;
     let catalog = catalog_for(file)?;
     for hypothesis in catalog.suggest(&text, None) {
-        let drafts = match catalog.apply(&text, &hypothesis.key) {
+        let drafts = match catalog.apply(&text, Some(&hypothesis.kernel), &hypothesis.key) {
             Ok(drafts) => format!("{} drafts", drafts.len()),
             Err(error) => format!("NOT WRITTEN: {error}"),
         };
@@ -63,7 +63,7 @@ fn write_all(file: &str, folder: &Path) -> Result<(), String> {
 }
 
 fn write(file: &str, key: &str, folder: &Path) -> Result<(), String> {
-    let drafts = catalog_for(file)?.apply(&read(file)?, key).map_err(|error| error.to_string())?;
+    let drafts = catalog_for(file)?.apply(&read(file)?, None, key).map_err(|error| error.to_string())?;
     std::fs::create_dir_all(folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     for (number, draft) in drafts.iter().enumerate() {
         let path = folder.join(format!("{number}.hip"));

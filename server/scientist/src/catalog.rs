@@ -34,11 +34,13 @@ mod tests;
 mod threads;
 mod trees;
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use hip_syntax::Language;
-use hip_syntax::rewrite::apply_checked;
+use hip_syntax::rewrite::Before;
 use lab::Cancel;
 use lab::benchmark::Benchmark;
 use tree_sitter::Query;
@@ -59,11 +61,33 @@ const SUGGESTIONS_PER_KERNEL: usize = 8;
 
 type Rewrite = for<'c> fn(&Place<'c>) -> Ruling;
 
-/// The hypotheses, ready to be matched.
+/// How often whoever waits for another's tree asks whether it is to stop.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+/// The hypotheses, ready to be matched. Clones share them.
+///
+/// **Invariant**: a catalog and its clones have one tree of a text at a time between them. A tree takes a kilobyte a line, and
+/// an editor looks for hypotheses while an evolution selects, designs and writes several drafts side by side.
+#[derive(Clone)]
 pub struct Catalog {
-    hypotheses: Vec<Loaded>,
+    hypotheses: Arc<[Loaded]>,
     /// The kernel that the benchmark file launches.
     outside: Option<Outside>,
+    turn: Arc<Mutex<()>>,
+}
+
+/// The turn to have a tree.
+type Turn<'t> = MutexGuard<'t, ()>;
+
+/// What is kept of what is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// The best hypotheses of each kernel, at most so many, and nothing else.
+    Best(usize),
+    /// All hypotheses, and what was ruled out: of all kernels of a large file the changes are larger than the file.
+    Hypotheses,
+    /// The changes that they stand for, too.
+    Changes,
 }
 
 struct Loaded {
@@ -99,6 +123,14 @@ pub(crate) struct Found {
     joined: Option<Joined>,
 }
 
+impl Found {
+    /// Best first by the middle of the expected range.
+    fn by_rank(&self, other: &Self) -> Ordering {
+        let (mine, theirs) = (&self.hypothesis, &other.hypothesis);
+        theirs.gain.middle().total_cmp(&mine.gain.middle()).then_with(|| mine.key.cmp(&theirs.key))
+    }
+}
+
 /// A place where a hypothesis' pattern is and a condition forbids it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RuledOut {
@@ -123,7 +155,7 @@ impl Catalog {
                 Err(error) => tracing::error!("{error}; the hypothesis is left out"),
             }
         }
-        Self { hypotheses, outside: None }
+        Self { hypotheses: hypotheses.into(), outside: None, turn: Arc::default() }
     }
 
     /// With the benchmark file that feeds the texts: a kernel that it launches is launched from outside of them, in blocks
@@ -133,9 +165,24 @@ impl Catalog {
         self
     }
 
-    /// A text under the catalog's eyes.
-    pub(crate) fn read(&self, text: &str) -> Code {
+    /// A text under the catalog's eyes, and its tree. Whoever has the turn drops it before there is another.
+    fn read(&self, _: &Turn<'_>, text: &str) -> Code {
         Code::parse(text).launched_outside(self.outside.clone())
+    }
+
+    /// Waits for the turn to have a tree.
+    ///
+    /// # Errors
+    /// [`StageError::Cancelled`].
+    fn take_turn(&self, cancel: &Cancel) -> Result<Turn<'_>, StageError> {
+        loop {
+            match self.turn.try_lock() {
+                Ok(turn) => return Ok(turn),
+                Err(TryLockError::Poisoned(turn)) => return Ok(PoisonError::into_inner(turn)),
+                Err(TryLockError::WouldBlock) if cancel.is_cancelled() => return Err(StageError::Cancelled),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PATIENCE),
+            }
+        }
     }
 
     /// The three stages with this catalog behind them.
@@ -175,48 +222,75 @@ impl Catalog {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Vec<Hypothesis>, StageError> {
-        let mut all = self.ranked(text, kernel, cancel)?;
-        let mut counts: HashMap<String, usize> = HashMap::new();
-        all.retain(|hypothesis| {
-            let count = counts.entry(hypothesis.kernel.clone()).or_default();
-            *count += 1;
-            *count <= SUGGESTIONS_PER_KERNEL
-        });
-        Ok(all)
+        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted == name);
+        self.ranked(text, &is_wanted, Keep::Best(SUGGESTIONS_PER_KERNEL), cancel)
+    }
+
+    /// As [`Catalog::suggest_until`] for some of the kernels of a text.
+    ///
+    /// # Errors
+    /// [`StageError::Cancelled`].
+    pub fn suggest_for(
+        &self,
+        text: &str,
+        kernels: &HashSet<&str>,
+        cancel: &Cancel,
+    ) -> Result<Vec<Hypothesis>, StageError> {
+        self.ranked(text, &|name| kernels.contains(name), Keep::Best(SUGGESTIONS_PER_KERNEL), cancel)
     }
 
     /// All that applies to a text, best first, however much it is.
     pub fn suggest_all(&self, text: &str) -> Vec<Hypothesis> {
-        self.ranked(text, None, &Cancel::new()).unwrap_or_default()
+        self.ranked(text, &|_| true, Keep::Hypotheses, &Cancel::new()).unwrap_or_default()
     }
 
-    fn ranked(&self, text: &str, kernel: Option<&str>, cancel: &Cancel) -> Result<Vec<Hypothesis>, StageError> {
-        let found = self.look(&self.read(text), kernel, cancel)?.0;
-        let mut all: Vec<Hypothesis> = found.into_iter().map(|found| found.hypothesis).collect();
-        all.sort_by(|a, b| b.gain.middle().total_cmp(&a.gain.middle()).then_with(|| a.key.cmp(&b.key)));
-        Ok(all)
+    fn ranked(
+        &self,
+        text: &str,
+        is_wanted: &dyn Fn(&str) -> bool,
+        keep: Keep,
+        cancel: &Cancel,
+    ) -> Result<Vec<Hypothesis>, StageError> {
+        let turn = self.take_turn(cancel)?;
+        let (mut found, _) = self.look(&self.read(&turn, text), is_wanted, keep, cancel)?;
+        found.sort_by(Found::by_rank);
+        Ok(found.into_iter().map(|found| found.hypothesis).collect())
     }
 
     /// The places of a text where a hypothesis' pattern is and its conditions do not hold.
     pub fn ruled_out(&self, text: &str) -> Vec<RuledOut> {
-        self.look(&self.read(text), None, &Cancel::new()).map(|(_, ruled_out)| ruled_out).unwrap_or_default()
+        self.find(text, None, &Cancel::new()).map(|(_, ruled_out)| ruled_out).unwrap_or_default()
     }
 
-    /// Carries out a hypothesis: one draft, or one for each value of a search.
+    /// Carries out a hypothesis about a kernel, or about whichever it fits: one draft, or one for each value of a search.
     ///
     /// # Errors
     /// [`StageError::Unusable`] when the key does not apply to this text (any more), or no draft parses.
-    pub fn apply(&self, text: &str, key: &str) -> Result<Vec<Draft>, StageError> {
-        let code = self.read(text);
-        let (found, ruled_out) = self.look(&code, None, &Cancel::new())?;
+    pub fn apply(&self, text: &str, kernel: Option<&str>, key: &str) -> Result<Vec<Draft>, StageError> {
+        self.apply_until(text, kernel, key, &Cancel::new())
+    }
+
+    /// As [`Catalog::apply`], until somebody asks it to stop.
+    ///
+    /// # Errors
+    /// Those of [`Catalog::apply`], and [`StageError::Cancelled`].
+    pub fn apply_until(
+        &self,
+        text: &str,
+        kernel: Option<&str>,
+        key: &str,
+        cancel: &Cancel,
+    ) -> Result<Vec<Draft>, StageError> {
+        let turn = self.take_turn(cancel)?;
+        let (found, ruled_out, before) = self.look_for_changes(&turn, text, kernel, cancel)?;
         let Some(found) = found.into_iter().find(|found| found.hypothesis.key == key) else {
             return Err(StageError::Unusable(not_there(key, &ruled_out)));
         };
         if let Some(joined) = &found.joined {
-            return self.join(text, &found.hypothesis.kernel, joined);
+            return self.join(&turn, text, &found.hypothesis.kernel, joined);
         }
         let (drafts, failed): (Vec<_>, Vec<_>) =
-            found.offer.changes.iter().map(|change| write(&code, change)).partition(Result::is_ok);
+            found.offer.changes.iter().map(|change| write(&before, text, change)).partition(Result::is_ok);
         let drafts: Vec<Draft> = drafts.into_iter().flatten().collect();
         match failed.into_iter().find_map(Result::err) {
             Some(reason) if drafts.is_empty() => {
@@ -226,28 +300,53 @@ impl Catalog {
         }
     }
 
-    /// Everything that applies to a text or to one of its kernels, and what was ruled out.
+    /// Everything that applies to a text or to one of its kernels, without its changes, and what was ruled out.
     ///
     /// # Errors
     /// [`StageError::Cancelled`].
-    pub(crate) fn look(
+    pub(crate) fn find(
         &self,
-        code: &Code,
+        text: &str,
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<(Vec<Found>, Vec<RuledOut>), StageError> {
+        let turn = self.take_turn(cancel)?;
+        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted == name);
+        self.look(&self.read(&turn, text), &is_wanted, Keep::Hypotheses, cancel)
+    }
+
+    /// As [`Catalog::find`] with the changes, and what has to be known of the text to make them. The tree is gone by then.
+    fn look_for_changes(
+        &self,
+        turn: &Turn<'_>,
+        text: &str,
+        kernel: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<(Vec<Found>, Vec<RuledOut>, Before), StageError> {
+        let code = self.read(turn, text);
+        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted == name);
+        let (found, ruled_out) = self.look(&code, &is_wanted, Keep::Changes, cancel)?;
+        Ok((found, ruled_out, Before::of(code.syntax())))
+    }
+
+    fn look(
+        &self,
+        code: &Code,
+        is_wanted: &dyn Fn(&str) -> bool,
+        keep: Keep,
+        cancel: &Cancel,
+    ) -> Result<(Vec<Found>, Vec<RuledOut>), StageError> {
         let mut seen = Seen::default();
-        for subject in code.kernels() {
-            if kernel.is_some_and(|wanted| wanted != subject.name) {
-                continue;
-            }
-            for loaded in &self.hypotheses {
+        for subject in code.kernels().into_iter().filter(|subject| is_wanted(subject.name)) {
+            let before = seen.found.len();
+            for loaded in self.hypotheses.iter() {
                 if cancel.is_cancelled() {
                     return Err(StageError::Cancelled);
                 }
                 loaded.look(code, subject, &mut seen);
             }
             self.hypotheses.iter().for_each(|loaded| loaded.join(subject.name, &mut seen));
+            seen.keep(keep, before);
         }
         Ok((seen.found, seen.ruled_out))
     }
@@ -263,6 +362,19 @@ struct Seen {
 }
 
 impl Seen {
+    /// Drops what nobody wants of those that were found since there were `before`. The pairs of searches, which ask for their
+    /// changes, are among them already.
+    fn keep(&mut self, keep: Keep, before: usize) {
+        if let Keep::Best(most) = keep {
+            self.found[before..].sort_by(Found::by_rank);
+            self.found.truncate(before + most);
+            (self.ruled_out, self.rulings) = Default::default();
+        }
+        if keep != Keep::Changes {
+            self.found[before..].iter_mut().for_each(|found| found.offer.changes = Vec::new());
+        }
+    }
+
     fn find(&mut self, new: Found) {
         if self.keys.insert(new.hypothesis.key.clone()) {
             self.found.push(new);
@@ -290,9 +402,9 @@ fn not_there(key: &str, ruled_out: &[RuledOut]) -> String {
 }
 
 /// Makes a draft and reads it again: a change that leaves the text less readable than it was is none.
-fn write(code: &Code, change: &Change) -> Result<Draft, String> {
-    let changed = apply_checked(code.syntax(), &change.edits).map_err(|error| error.to_string())?;
-    if **changed.text() == *code.text() {
+fn write(before: &Before, text: &str, change: &Change) -> Result<Draft, String> {
+    let changed = before.apply(&change.edits).map_err(|error| error.to_string())?;
+    if **changed.text() == *text {
         return Err("it would change nothing".into());
     }
     Ok(Draft { text: changed.text().to_string(), report: change.report.clone(), settings: change.settings.clone() })

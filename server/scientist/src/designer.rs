@@ -34,8 +34,7 @@ impl CatalogDesigner {
 
 impl Designer for CatalogDesigner {
     fn design(&mut self, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Design, StageError> {
-        let code = self.catalog.read(&brief.base.text);
-        let (found, ruled_out) = self.catalog.look(&code, brief.kernel, cancel)?;
+        let (found, ruled_out) = self.catalog.find(&brief.base.text, brief.kernel, cancel)?;
         let open: Vec<Found> = found.into_iter().filter(|found| is_open(&found.hypothesis.key, brief)).collect();
         let avenues = avenues(&open, &ruled_out);
         Ok(Design { avenues, plans: plans(open, brief) })

@@ -31,7 +31,6 @@ impl CatalogSelector {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<bool, StageError> {
-        let code = self.catalog.read(&member.text);
         let tried = |key: &String| {
             member.steps.contains(key)
                 || has_failed(key, population)
@@ -40,7 +39,7 @@ impl CatalogSelector {
                     .iter()
                     .any(|other| other.parent == Some(member.id) && other.steps.last() == Some(key))
         };
-        let (found, _) = self.catalog.look(&code, kernel, cancel)?;
+        let (found, _) = self.catalog.find(&member.text, kernel, cancel)?;
         Ok(found.iter().any(|found| !tried(&found.hypothesis.key)))
     }
 }

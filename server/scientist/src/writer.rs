@@ -20,9 +20,7 @@ impl CatalogWriter {
 
 impl Writer for CatalogWriter {
     fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
-        if cancel.is_cancelled() {
-            return Err(StageError::Cancelled);
-        }
-        self.catalog.apply(&brief.base.text, &brief.plan.key)
+        let WriteBrief { base, plan, .. } = brief;
+        self.catalog.apply_until(&base.text, Some(&plan.kernel), &plan.key, cancel)
     }
 }

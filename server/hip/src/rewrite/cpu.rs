@@ -20,7 +20,7 @@ use crate::syntax::Syntax;
 pub struct CpuSource {
     /// The rewritten text; line `n` is line `n` of the original.
     pub text: String,
-    original: String,
+    original: Arc<str>,
     /// Sorted, without overlap.
     edits: Vec<Edit>,
     /// Names of the kernels that were split.
@@ -37,6 +37,11 @@ pub enum Barriers {
 }
 
 impl CpuSource {
+    /// The text that it was made from.
+    pub fn original(&self) -> &Arc<str> {
+        &self.original
+    }
+
     /// Byte of the original for a byte of the rewritten text; what a rewrite put in maps to the start of what it replaced.
     pub fn original_offset(&self, offset: usize) -> usize {
         let mut shift: isize = 0;
@@ -88,17 +93,24 @@ pub fn cpu(syntax: &Syntax, barriers: Barriers) -> CpuSource {
 /// Like [`cpu`]; kernels that are launched here and defined in one of `headers` are found there. Each header is judged by
 /// its own text: what a kernel calls of another header counts as unknown.
 pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>], barriers: Barriers) -> CpuSource {
-    let kinds = Kinds::new(syntax, headers, barriers);
     let mut edits = Vec::new();
     let mut split_here = Vec::new();
-    if barriers == Barriers::Split {
-        for kernel in syntax.kernels() {
-            if let Ok(more) = split(syntax, kernel) {
-                edits.extend(more);
-                split_here.push(kernel.name.clone());
-            }
+    let mut kinds = Kinds::default();
+    let splits = barriers == Barriers::Split;
+    for header in headers {
+        for kernel in header.kernels() {
+            kinds.learn(kernel, splits && split(header, kernel).is_ok());
         }
     }
+    for kernel in syntax.kernels() {
+        let parts = splits.then(|| split(syntax, kernel).ok()).flatten();
+        kinds.learn(kernel, parts.is_some());
+        if let Some(more) = parts {
+            edits.extend(more);
+            split_here.push(kernel.name.clone());
+        }
+    }
+    kinds.forget_variables(syntax);
     for launch in syntax.launches() {
         edits.extend(launch_edits(launch, kinds.macro_name(launch)));
         if launch.kind == LaunchKind::Pointer && syntax.kernels().iter().any(|kernel| kernel.name == launch.kernel) {
@@ -115,42 +127,41 @@ pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>], barriers: Barriers) ->
     let text = super::apply(syntax.text(), &edits);
     // The edits are made from one walk over disjoint tokens; if that is ever wrong the compiler sees the original.
     let (text, edits) = text.map_or_else(|_| (syntax.text().to_string(), Vec::new()), |text| (text, edits));
-    CpuSource { text, original: syntax.text().to_string(), edits, split: split_here }
+    CpuSource { text, original: Arc::clone(syntax.text()), edits, split: split_here }
 }
 
 /// How kernels can be launched, by names that stand for kernels and for nothing else.
+#[derive(Default)]
 struct Kinds<'a> {
     /// The macro for each name.
     macros: HashMap<&'a str, &'static str>,
 }
 
 impl<'a> Kinds<'a> {
-    fn new(syntax: &'a Syntax, headers: &'a [Arc<Syntax>], barriers: Barriers) -> Self {
-        let mut macros = HashMap::new();
-        for of in headers.iter().map(Arc::as_ref).chain([syntax]) {
-            for kernel in of.kernels() {
-                let wanted = macro_for(of, kernel, barriers);
-                // Of kernels that share a name, any may be meant.
-                let known = macros.entry(kernel.name.as_str()).or_insert(wanted);
-                if *known != wanted {
-                    *known = FIBERS;
-                }
-            }
+    /// How a kernel is launched.
+    fn learn(&mut self, kernel: &'a Kernel, is_split: bool) {
+        let wanted = macro_for(kernel, is_split);
+        // Of kernels that share a name, any may be meant.
+        let known = self.macros.entry(kernel.name.as_str()).or_insert(wanted);
+        if *known != wanted {
+            *known = FIBERS;
         }
-        // A variable or parameter of that name may hold any kernel.
+    }
+
+    /// A variable or parameter of that name may hold any kernel.
+    fn forget_variables(&mut self, syntax: &Syntax) {
         let code = syntax.code();
         for at in 0..code.len() {
             let holds_value = code.word(at + 1) == "="
                 || code.word_before(at) == "auto"
                 || (at > 1 && matches!(code.word(at - 1), "*" | "&") && matches!(code.word(at - 2), "(" | "auto"));
             if holds_value {
-                macros.remove(code.word(at));
+                self.macros.remove(code.word(at));
             }
         }
         for param in syntax.functions().iter().flat_map(|function| &function.params) {
-            macros.remove(param.name.as_str());
+            self.macros.remove(param.name.as_str());
         }
-        Self { macros }
     }
 
     fn macro_name(&self, launch: &Launch) -> &'static str {
@@ -163,15 +174,11 @@ impl<'a> Kinds<'a> {
 const FIBERS: &str = "KS_LAUNCH_FIBERS";
 
 /// The cheapest launch that is right for the kernel.
-fn macro_for(syntax: &Syntax, kernel: &Kernel, barriers: Barriers) -> &'static str {
-    if !kernel.complete {
-        FIBERS
-    } else if barriers == Barriers::Split && split(syntax, kernel).is_ok() {
-        "KS_LAUNCH_BLOCKS"
-    } else if !kernel.synchronises {
-        "KS_LAUNCH_LOOP"
-    } else {
-        FIBERS
+fn macro_for(kernel: &Kernel, is_split: bool) -> &'static str {
+    match kernel.complete {
+        true if is_split => "KS_LAUNCH_BLOCKS",
+        true if !kernel.synchronises => "KS_LAUNCH_LOOP",
+        _ => FIBERS,
     }
 }
 

@@ -78,10 +78,11 @@ fn edits(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
         return Err(Refusal::Calls);
     }
     let code = syntax.code();
-    let body = syntax.tree().root_node().descendant_for_byte_range(kernel.body.start, kernel.body.end);
+    // Of this kernel alone: a tree of the whole text takes a kilobyte a line, and texts are built side by side.
+    let tree = syntax.tree_of(&kernel.range).filter(|_| kernel.complete).ok_or(Refusal::Unread)?;
+    let body = tree.root_node().descendant_for_byte_range(kernel.body.start, kernel.body.end);
     let body = body.filter(|node| node.kind() == "compound_statement" && node.byte_range() == kernel.body);
-    let body =
-        body.filter(|node| syntax.tree_is_current() && kernel.complete && !node.has_error()).ok_or(Refusal::Unread)?;
+    let body = body.filter(|node| !node.has_error()).ok_or(Refusal::Unread)?;
     if kernel.params.is_empty() && !parameters_are_empty(syntax, &kernel.params_range) {
         return Err(Refusal::Unread);
     }

@@ -99,7 +99,8 @@ pub fn of_all(
     let work = || {
         while started.elapsed() < PATIENCE && !cancel.is_cancelled() {
             let Some(number) = asked.get(next.fetch_add(1, Ordering::SeqCst)).copied() else { return };
-            let drafts = catalog.apply(&original.text, &hypotheses[number].key).unwrap_or_default();
+            let Hypothesis { kernel, key, .. } = &hypotheses[number];
+            let drafts = catalog.apply_until(&original.text, Some(kernel), key, cancel).unwrap_or_default();
             for draft in drafts.iter().take(DRAFTS) {
                 if started.elapsed() >= PATIENCE || cancel.is_cancelled() {
                     return;

@@ -31,7 +31,9 @@ impl Session {
             }
             (document.path.clone(), document.text.to_string())
         };
-        let drafts = self.shelf.catalog(&path).apply(&text, &untested.key).map_err(|error| error.to_string())?;
+        let kernel = untested.target.kernel.as_deref();
+        let drafts =
+            self.shelf.catalog(&path).apply(&text, kernel, &untested.key).map_err(|error| error.to_string())?;
         let draft = drafts.into_iter().next().ok_or("the hypothesis has no draft")?;
         let proposal = Proposal {
             uri: untested.target.uri.clone(),

@@ -15,6 +15,7 @@ use super::analysis::Analysis;
 use super::commands::{Command, Target};
 use super::diagnostics::{self, Finding};
 use super::documents::Role;
+use super::forecasts::rest;
 use super::history::FileHistory;
 use super::outbox::Tone;
 use super::session::{Event, Session};
@@ -192,21 +193,33 @@ impl Session {
         });
     }
 
+    /// Looks for hypotheses for kernels that nobody has looked at as they are, or for all where something else has changed that
+    /// they depend on: launches, above all.
     fn look(self: &Arc<Self>, uri: &str, cancel: &Cancel) {
-        let (path, analysis) = {
+        let Some((path, analysis)) = ({
             let state = self.state();
-            let Some(document) = state.documents.get(uri) else { return };
-            let Some(analysis) = document.analysis() else { return };
-            let is_known = |fingerprint: &str| state.suggestions.of(fingerprint).is_some();
-            if analysis.kernels.iter().all(|kernel| is_known(&kernel.fingerprint)) {
-                return;
-            }
-            (document.path.clone(), Arc::clone(analysis))
+            let document = state.documents.get(uri);
+            document.and_then(|document| Some((document.path.clone(), Arc::clone(document.analysis()?))))
+        }) else {
+            return;
         };
-        let kernels: Vec<(String, String)> =
-            analysis.kernels.iter().map(|kernel| (kernel.name.clone(), kernel.fingerprint.clone())).collect();
+        let rest = rest(&analysis);
+        let kernels: Vec<(String, String)> = {
+            let mut state = self.state();
+            let is_same = state.looked_at.insert(uri.to_owned(), rest) == Some(rest);
+            let is_known = |fingerprint: &str| is_same && state.suggestions.of(fingerprint).is_some();
+            let new = analysis.kernels.iter().filter(|kernel| !is_known(&kernel.fingerprint));
+            new.map(|kernel| (kernel.name.clone(), kernel.fingerprint.clone())).collect()
+        };
+        if kernels.is_empty() {
+            return;
+        }
         let look = || suggestions::look(&self.shelf.catalog(&path), &analysis.text, &kernels, cancel);
-        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(look)) {
+        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(look));
+        if !matches!(found, Ok(Some(_))) {
+            self.state().looked_at.remove(uri);
+        }
+        match found {
             Ok(Some(found)) => self.apply(Event::Suggested { uri: uri.to_owned(), found }),
             Ok(None) => {}
             Err(panic) => tracing::error!("no hypotheses for {uri}: {}", super::guards::in_words(&*panic)),

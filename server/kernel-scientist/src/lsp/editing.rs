@@ -65,6 +65,7 @@ impl Session {
             state.shown_hints.remove(uri);
             state.shown_lenses.remove(uri);
             state.fed.remove(uri);
+            state.looked_at.remove(uri);
             if let Some(looking) = state.looking.remove(uri) {
                 looking.cancel();
             }

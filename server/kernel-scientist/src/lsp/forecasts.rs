@@ -320,7 +320,7 @@ fn lines(kernels: &[Account], text: &str) -> Vec<Place> {
 }
 
 /// Fingerprint of a text without its kernels.
-fn rest(analysis: &Analysis) -> Fingerprint {
+pub fn rest(analysis: &Analysis) -> Fingerprint {
     let mut rest = String::with_capacity(analysis.text.len());
     let mut from = 0;
     for kernel in &analysis.kernels {

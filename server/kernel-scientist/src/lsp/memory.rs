@@ -24,13 +24,46 @@ pub fn keep_small() {
     }
 }
 
-/// Gives what was freed back to the system. Takes a few milliseconds: for the end of what took seconds.
+/// Gives what was freed back to the system, and what of the program's tables was looked at. Takes a few milliseconds: for the
+/// end of what took seconds.
 pub fn give_back() {
     // SAFETY: it may be called on any thread at any time.
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::malloc_trim(0);
+        libc::dl_iterate_phdr(Some(let_go_of_tables), std::ptr::null_mut());
     }
+}
+
+/// Lets go of the pages of the program's constants, most of which are the grammars' tables: compiling queries looks at all of
+/// them, and reading a text at few. They come back from the system's memory of files as they are needed.
+///
+/// # Safety
+/// For `dl_iterate_phdr`, which calls it with what is loaded, the program first.
+#[cfg(target_env = "gnu")]
+unsafe extern "C" fn let_go_of_tables(
+    loaded: *mut libc::dl_phdr_info,
+    _: libc::size_t,
+    _: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: the structure and its list are valid for the time of the call.
+    let (base, parts) = unsafe {
+        let loaded = &*loaded;
+        (loaded.dlpi_addr, std::slice::from_raw_parts(loaded.dlpi_phdr, usize::from(loaded.dlpi_phnum)))
+    };
+    // Segments that were never written to; what the loader has written to is part of one that may be.
+    for part in parts.iter().filter(|part| part.p_type == libc::PT_LOAD && part.p_flags == libc::PF_R) {
+        // SAFETY: it takes a number and changes nothing.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+        let start = (base + part.p_vaddr).next_multiple_of(page);
+        let end = (base + part.p_vaddr + part.p_memsz) / page * page;
+        // SAFETY: these pages hold what is in the program's file and nothing else, and that is what is read from them next.
+        unsafe {
+            libc::madvise(start as *mut libc::c_void, end.saturating_sub(start) as usize, libc::MADV_DONTNEED);
+        }
+    }
+    // The libraries' are not ours.
+    1
 }
 
 /// Gives memory back while a job is under way, whose steps free as much as its end.

@@ -179,9 +179,10 @@ impl LanguageServer for Server {
             return Ok(None);
         }
         let range = from_proto::range(params.range, &view);
-        let hints = inlay_hints::hints(&view, &range);
-        self.session.hints_were_shown(uri, &view);
-        Ok(Some(hints.into_iter().map(|hint| to_proto::hint(hint, Scale::of(&view))).collect()))
+        let all = inlay_hints::hints(&view, &(0..usize::MAX));
+        self.session.hints_were_shown(uri, &all);
+        let hints = all.into_iter().filter(|hint| range.start <= hint.at && hint.at <= range.end);
+        Ok(Some(hints.map(|hint| to_proto::hint(hint, Scale::of(&view))).collect()))
     }
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {

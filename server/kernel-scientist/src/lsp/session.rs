@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hip_syntax::PositionEncoding;
+use hip_syntax::{Fingerprint, PositionEncoding};
 use lab::Cancel;
 
 use super::analysis::Analysis;
@@ -126,6 +126,8 @@ pub(super) struct State {
     pub suggestions: Arc<Suggestions>,
     /// What ends a search for hypotheses in a document.
     pub looking: HashMap<String, Cancel>,
+    /// Fingerprints of what is no kernel in documents that were searched.
+    pub looked_at: HashMap<String, Fingerprint>,
     pub proposals: Proposals,
     pub found: HashMap<String, Vec<Finding>>,
     pub forecasting: Forecasting,
@@ -176,6 +178,7 @@ impl Session {
             reading_history: HashMap::new(),
             suggestions: Arc::default(),
             looking: HashMap::new(),
+            looked_at: HashMap::new(),
             proposals: Proposals::default(),
             found: HashMap::new(),
             forecasting: Forecasting::default(),

@@ -5,15 +5,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::code_lens::{self, Brief, Lens};
 use super::commands::Command;
-use super::inlay_hints;
+use super::inlay_hints::{self, Hint};
 use super::outbox::Refreshed;
 use super::session::{Session, State};
-use super::view::View;
 
 impl Session {
-    /// The client has what hints say in this view.
-    pub fn hints_were_shown(&self, uri: &str, view: &View) {
-        let digest = hints_digest(view);
+    /// The client has what these hints of a whole document say, as far as it asked for them.
+    pub fn hints_were_shown(&self, uri: &str, hints: &[Hint]) {
+        let digest = hints_digest(hints);
         let mut state = self.state();
         // It may have been closed meanwhile, and nothing is kept of what is closed.
         if state.documents.get(uri).is_some() {
@@ -40,7 +39,7 @@ impl Session {
             (view, shows_hints, abilities.refreshes_lenses && state.shown_lenses.contains_key(uri))
         };
         // Worked out with the state free for others: in a large file it takes a moment.
-        let hints = shows_hints.then(|| hints_digest(&view));
+        let hints = shows_hints.then(|| hints_digest(&inlay_hints::hints(&view, &(0..usize::MAX))));
         let lenses = shows_lenses.then(|| lenses_digest(&code_lens::lenses(&view)));
         let (hints, lenses) = {
             let mut state = self.state();
@@ -91,11 +90,11 @@ fn is_news(shown: &mut HashMap<String, u64>, uri: &str, now: u64) -> bool {
     shown.get_mut(uri).is_some_and(|shown| std::mem::replace(shown, now) != now)
 }
 
-/// What the hints of a view say, wherever they stand.
-fn hints_digest(view: &View) -> u64 {
+/// What hints say, wherever they stand.
+fn hints_digest(hints: &[Hint]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for hint in inlay_hints::hints(view, &(0..usize::MAX)) {
-        (hint.label, hint.tooltip).hash(&mut hasher);
+    for hint in hints {
+        (&hint.label, &hint.tooltip).hash(&mut hasher);
     }
     hasher.finish()
 }

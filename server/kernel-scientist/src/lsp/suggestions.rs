@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lab::benchmark::Benchmark;
 use lab::forecast::Basis;
@@ -96,25 +96,35 @@ impl Suggestions {
     }
 }
 
-/// The catalog, made once for each benchmark file: its queries take tens of milliseconds to compile.
+/// The catalog, made once: its queries take tens of milliseconds to compile and megabytes to keep. What the shelf gives out
+/// are clones, so that of all that look for hypotheses one at a time has a tree.
 #[derive(Default)]
-pub struct Shelf(Mutex<Option<(Option<String>, Arc<Catalog>)>>);
+pub struct Shelf {
+    catalog: OnceLock<Catalog>,
+    /// That of the file that was asked for last, and the text of its benchmark file.
+    last: Mutex<Option<(Option<String>, Arc<Catalog>)>>,
+}
 
 impl Shelf {
     /// The catalog for a source. A benchmark file with a mistake counts as none here; it has a message of its own.
     pub fn catalog(&self, source: &Path) -> Arc<Catalog> {
         let path = Benchmark::path_for(source);
         let text = lab::settings_text::read(&path).ok();
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*shelf {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
             Some((of, catalog)) if *of == text => Arc::clone(catalog),
             _ => {
                 let benchmark = text.as_ref().and_then(|text| Benchmark::parse(&path, text).ok());
-                let catalog = Arc::new(Catalog::load().fed_by(benchmark.as_ref()));
-                *shelf = Some((text, Arc::clone(&catalog)));
+                let catalog = Arc::new(self.fed_by(benchmark.as_ref()));
+                *last = Some((text, Arc::clone(&catalog)));
                 catalog
             }
         }
+    }
+
+    /// The catalog for what a benchmark feeds.
+    pub fn fed_by(&self, benchmark: Option<&Benchmark>) -> Catalog {
+        self.catalog.get_or_init(Catalog::load).clone().fed_by(benchmark)
     }
 }
 
@@ -125,8 +135,12 @@ pub fn look(
     kernels: &[(String, String)],
     cancel: &Cancel,
 ) -> Option<HashMap<String, Arc<[Hypothesis]>>> {
-    let all = catalog.suggest_until(text, None, cancel).ok()?;
-    let of = |name: &str| all.iter().filter(|hypothesis| hypothesis.kernel == name).cloned().collect();
+    let wanted = kernels.iter().map(|(name, _)| name.as_str()).collect();
+    let mut all: HashMap<String, Vec<Hypothesis>> = HashMap::new();
+    for hypothesis in catalog.suggest_for(text, &wanted, cancel).ok()? {
+        all.entry(hypothesis.kernel.clone()).or_default().push(hypothesis);
+    }
+    let of = |name: &str| all.get(name).map_or_else(Arc::default, |found| found.as_slice().into());
     Some(kernels.iter().map(|(name, fingerprint)| (fingerprint.clone(), of(name))).collect())
 }
 

@@ -63,16 +63,6 @@ impl Work {
     }
 }
 
-/// The stages with models behind them, or the catalog.
-fn stages(models: Option<&Models>, config: &Config, bench: &Workbench) -> Result<BoxedStages, Outcome> {
-    let Some(models) = models else {
-        let (selector, designer, writer) = Catalog::load().fed_by(bench.benchmark()).stages();
-        return Ok((Box::new(selector), Box::new(designer), Box::new(writer)));
-    };
-    let (selector, designer, writer) = models.scientist(config, bench).map_err(Outcome::Error)?.stages();
-    Ok((Box::new(selector), Box::new(designer), Box::new(writer)))
-}
-
 fn told(error: CliError) -> Outcome {
     match error {
         CliError::Cancelled => Outcome::Cancelled,
@@ -259,7 +249,7 @@ impl Assignment {
             None => self.source.clone(),
         };
         let bench = self.open_whole(&source, tell)?;
-        let (mut selector, mut designer, writer) = stages(models.as_ref(), &config, &bench)?;
+        let (mut selector, mut designer, writer) = self.stages(models.as_ref(), &config, &bench)?;
         let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &*writer };
         let headers = source.headers();
         let mut evolution =
@@ -291,6 +281,16 @@ impl Assignment {
                 Ok(Outcome::Evolved(source.text, Box::new(ended), cured))
             }
         }
+    }
+
+    /// The stages with models behind them, or the catalog.
+    fn stages(&self, models: Option<&Models>, config: &Config, bench: &Workbench) -> Result<BoxedStages, Outcome> {
+        let Some(models) = models else {
+            let (selector, designer, writer) = self.shelf.fed_by(bench.benchmark()).stages();
+            return Ok((Box::new(selector), Box::new(designer), Box::new(writer)));
+        };
+        let (selector, designer, writer) = models.scientist(config, bench).map_err(Outcome::Error)?.stages();
+        Ok((Box::new(selector), Box::new(designer), Box::new(writer)))
     }
 
     /// The lines that the best version cures, where the device is forecast for and both versions have their forecasts.

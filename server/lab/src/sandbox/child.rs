@@ -27,7 +27,12 @@ pub(super) struct Stage {
     pub socket: Option<RawFd>,
     /// Whether the child gives up root's privileges.
     pub drops_capabilities: bool,
+    /// Whether others go first where processors are short.
+    pub gives_way: bool,
 }
+
+/// By how much a child that gives way is nicer than this process.
+const GIVES_WAY: libc::c_int = 10;
 
 /// The limits that the kernel enforces by itself.
 pub(super) fn resource_limits(command: &Command) -> Vec<(u32, u64)> {
@@ -68,6 +73,10 @@ impl Stage {
             check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
             if self.drops_capabilities {
                 drop_capabilities();
+            }
+            if self.gives_way {
+                // Where it is refused the child runs like any other.
+                libc::nice(GIVES_WAY);
             }
             // After the change of credentials, which may clear it.
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;

@@ -6,7 +6,7 @@
 use lab::Cancel;
 
 use super::place::Offer;
-use super::{Catalog, Found, Loaded, Seen, write};
+use super::{Catalog, Found, Loaded, Seen, Turn, write};
 use crate::stages::{Draft, Hypothesis, Setting, StageError};
 
 /// The keys of the two searches.
@@ -62,13 +62,19 @@ impl Loaded {
 
 impl Catalog {
     /// The drafts of two searches: each value of the one with each of the other, those that they have now among them.
-    pub(super) fn join(&self, text: &str, kernel: &str, joined: &Joined) -> Result<Vec<Draft>, StageError> {
-        let (mut starts, now) = self.values(text, kernel, &joined.first)?;
+    pub(super) fn join(
+        &self,
+        turn: &Turn<'_>,
+        text: &str,
+        kernel: &str,
+        joined: &Joined,
+    ) -> Result<Vec<Draft>, StageError> {
+        let (mut starts, now) = self.values(turn, text, kernel, &joined.first)?;
         starts.insert(0, Draft { text: text.to_owned(), report: String::new(), settings: now });
         let mut drafts = Vec::new();
         for (number, start) in starts.into_iter().enumerate() {
             // Where the second search does not apply any more, the first one's value stands alone.
-            let (seconds, now) = self.values(&start.text, kernel, &joined.second).unwrap_or_default();
+            let (seconds, now) = self.values(turn, &start.text, kernel, &joined.second).unwrap_or_default();
             for second in seconds {
                 let settings = [&start.settings, &second.settings].into_iter().flatten().cloned().collect();
                 let report = format!("{} {}", start.report, second.report).trim().to_owned();
@@ -88,12 +94,17 @@ impl Catalog {
     }
 
     /// The drafts of one search, and what its constants are now.
-    fn values(&self, text: &str, kernel: &str, key: &str) -> Result<(Vec<Draft>, Vec<Setting>), StageError> {
-        let code = self.read(text);
-        let (found, _) = self.look(&code, Some(kernel), &Cancel::new())?;
+    fn values(
+        &self,
+        turn: &Turn<'_>,
+        text: &str,
+        kernel: &str,
+        key: &str,
+    ) -> Result<(Vec<Draft>, Vec<Setting>), StageError> {
+        let (found, _, before) = self.look_for_changes(turn, text, Some(kernel), &Cancel::new())?;
         let found = found.into_iter().find(|found| found.hypothesis.key == key);
         let found = found.ok_or_else(|| StageError::Unusable(format!("`{key}` does not apply to this version")))?;
-        let drafts = found.offer.changes.iter().filter_map(|change| write(&code, change).ok());
+        let drafts = found.offer.changes.iter().filter_map(|change| write(&before, text, change).ok());
         Ok((drafts.collect(), found.hypothesis.present))
     }
 }

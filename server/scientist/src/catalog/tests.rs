@@ -1,12 +1,16 @@
 //! Runs the tests that stand in the catalog's files.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use lab::Cancel;
 use lab::benchmark::Benchmark;
 
 use super::rewrites::FILES;
 use super::{Catalog, Loaded, Queries};
+use crate::stages::{Hypothesis, StageError};
 
 fn only(name: &str) -> Catalog {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name).expect("a file of the catalog");
@@ -14,7 +18,7 @@ fn only(name: &str) -> Catalog {
         return Catalog::load();
     }
     let loaded = Loaded::read(name, text, &mut Queries::default()).unwrap_or_else(|error| panic!("{error}"));
-    Catalog { hypotheses: vec![loaded], outside: None }
+    Catalog { hypotheses: vec![loaded].into(), outside: None, turn: Arc::default() }
 }
 
 impl Catalog {
@@ -68,7 +72,7 @@ fn it_applies_where_its_file_says() {
         let mut catalog = only(name);
         for case in catalog.entry(name).applies.clone() {
             feed(&mut catalog, &case.benchmark);
-            let drafts = catalog.apply(&case.before, &case.key).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let drafts = catalog.apply(&case.before, None, &case.key).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(drafts[0].text, case.after, "{name} on:\n{}\nmade:\n{}", case.before, drafts[0].text);
             assert_eq!(drafts.len(), case.drafts, "{name}: number of drafts");
             let suggested = catalog.suggest(&case.before, None);
@@ -87,7 +91,7 @@ fn it_does_not_apply_again_to_its_own_result() {
         let mut catalog = only(name);
         for case in catalog.entry(name).applies.clone().into_iter().filter(|_| !SEARCHES.contains(name)) {
             feed(&mut catalog, &case.benchmark);
-            assert!(catalog.apply(&case.after, &case.key).is_err(), "{name} applies again to:\n{}", case.after);
+            assert!(catalog.apply(&case.after, None, &case.key).is_err(), "{name} applies again to:\n{}", case.after);
         }
     }
 }
@@ -100,9 +104,9 @@ fn it_does_not_apply_where_its_file_forbids() {
         let mut catalog = only(name);
         for case in catalog.entry(name).must_not.clone() {
             feed(&mut catalog, &case.benchmark);
-            let code = catalog.read(&case.text);
-            assert!(!code.syntax().has_errors(), "{name}: the text of a test does not parse:\n{}", case.text);
-            let (found, ruled_out) = catalog.look(&code, None, &Cancel::new()).expect("nobody cancels");
+            let syntax = hip_syntax::Syntax::parse(case.text.as_str());
+            assert!(!syntax.has_errors(), "{name}: the text of a test does not parse:\n{}", case.text);
+            let (found, ruled_out) = catalog.find(&case.text, None, &Cancel::new()).expect("nobody cancels");
             let of_it = |key: &&String| key.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
             let keys: Vec<_> = found.iter().map(|found| &found.hypothesis.key).filter(of_it).collect();
             assert!(keys.is_empty(), "{name}: {keys:?} although: {}\n{}", case.reason, case.text);
@@ -138,7 +142,7 @@ void run(const float* a, const float* b, float* c, int n) {
 
 /// Applies the keys one after the other, taking the first draft of each.
 fn after(catalog: &Catalog, text: &str, keys: &[&str]) -> String {
-    keys.iter().fold(text.to_owned(), |text, key| match catalog.apply(&text, key) {
+    keys.iter().fold(text.to_owned(), |text, key| match catalog.apply(&text, None, key) {
         Ok(mut drafts) => drafts.swap_remove(0).text,
         Err(error) => panic!("{error} in:\n{text}"),
     })
@@ -165,9 +169,9 @@ fn hypotheses_compose_over_generations() {
 fn a_key_that_does_not_apply_says_why() {
     let catalog = Catalog::load();
     let text = GEMM.replace("gemm<<<grid, block>>>(a, b, c, n);", "");
-    let error = catalog.apply(&text, "coarsen:gemm/y").expect_err("no launch").to_string();
+    let error = catalog.apply(&text, None, "coarsen:gemm/y").expect_err("no launch").to_string();
     assert!(error.contains("coarsen:gemm/y") && error.contains("launched by this file alone"), "{error}");
-    let error = catalog.apply(GEMM, "wave-reduction:gemm/as").expect_err("no reduction").to_string();
+    let error = catalog.apply(GEMM, None, "wave-reduction:gemm/as").expect_err("no reduction").to_string();
     assert!(error.contains("its pattern is not there"), "{error}");
 }
 
@@ -230,7 +234,41 @@ fn a_search_for_suggestions_can_be_stopped() {
     let cancel = Cancel::new();
     cancel.cancel();
     let stopped = Catalog::load().suggest_until(GEMM, None, &cancel);
-    assert!(matches!(stopped, Err(crate::stages::StageError::Cancelled)), "{stopped:?}");
+    assert!(matches!(stopped, Err(StageError::Cancelled)), "{stopped:?}");
+}
+
+/// A tree of a large file takes megabytes, and an editor, a selector, a designer and writers ask for one at any time.
+#[test]
+fn a_catalog_and_its_clones_have_one_tree_at_a_time() {
+    let catalog = Catalog::load();
+    let turn = catalog.take_turn(&Cancel::new()).expect("nobody has it");
+    let (sender, drafts) = channel();
+    std::thread::scope(|scope| {
+        let (of_a_file, cancel) = (catalog.clone().fed_by(None), Cancel::new());
+        scope.spawn(move || {
+            sender.send(of_a_file.apply(GEMM, Some("gemm"), "restrict:gemm").map(|drafts| drafts.len()))
+        });
+        assert_eq!(drafts.recv_timeout(Duration::from_millis(50)).err(), Some(RecvTimeoutError::Timeout));
+        // Who waits can be stopped.
+        cancel.cancel();
+        assert!(matches!(catalog.clone().find(GEMM, None, &cancel), Err(StageError::Cancelled)));
+        drop(turn);
+        assert!(matches!(drafts.recv().expect("it ends"), Ok(1)));
+    });
+}
+
+/// What is listed of a large file is cut kernel by kernel, and is what the whole list would begin with.
+#[test]
+fn the_best_of_each_kernel_are_those_of_all_that_is_found() {
+    let catalog = Catalog::load();
+    let two = format!("{GEMM}{}", GEMM.replace("gemm", "other").replace("#define TILE 16", ""));
+    for kernel in ["gemm", "other"] {
+        let of_it =
+            |all: Vec<Hypothesis>| all.into_iter().filter(|one| one.kernel == kernel).take(8).collect::<Vec<_>>();
+        assert_eq!(of_it(catalog.suggest(&two, None)), of_it(catalog.suggest_all(&two)));
+        let alone = catalog.suggest_for(&two, &[kernel].into(), &Cancel::new()).expect("nobody cancels");
+        assert_eq!(alone, catalog.suggest(&two, Some(kernel)));
+    }
 }
 
 /// A bound that was declared for launches with another constant stays.
@@ -249,7 +287,7 @@ __global__ void __launch_bounds__(256) scale(float* x, int n) {
 void run(float* x, int n) { scale<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, n); }
 void more(float* x, int n) { other<<<(n + OTHER - 1) / OTHER, OTHER>>>(x, n); }
 ";
-    let drafts = only("block-size").apply(text, "block-size:scale/BLOCK").expect("drafts");
+    let drafts = only("block-size").apply(text, None, "block-size:scale/BLOCK").expect("drafts");
     assert!(drafts[0].text.contains("__launch_bounds__(256) other"), "{}", drafts[0].text);
     assert!(drafts[0].text.contains("__launch_bounds__(128) scale"), "{}", drafts[0].text);
 }

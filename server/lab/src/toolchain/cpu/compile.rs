@@ -181,7 +181,7 @@ impl Build<'_> {
             maker.add("unit").add(path.to_string_lossy().as_bytes());
         }
         for (path, text) in self.sources.texts() {
-            maker.add(path.to_string_lossy().as_bytes()).add(text);
+            maker.add(path.to_string_lossy().as_bytes()).add(text.as_bytes());
         }
         maker.key()
     }

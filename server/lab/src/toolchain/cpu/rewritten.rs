@@ -1,5 +1,6 @@
 //! The texts that the compiler sees, and the way back to the user's.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,39 +18,32 @@ const STAND_IN: &str = "main.cpp";
 /// One text, rewritten for the CPU.
 pub(super) struct Rewritten {
     source: CpuSource,
-    original: String,
     glue: Option<String>,
-    /// The rewritten text, with what was put after it.
-    text: String,
 }
 
 impl Rewritten {
     /// Rewrites `text` and puts `glue` after it. Messages about the glue name no file of the user's.
     pub(super) fn new(text: &str, glue: Option<&str>, barriers: Barriers) -> Self {
-        let source = match barriers {
-            Barriers::Fibers => hip_syntax::rewrite::cpu(&Syntax::without_tree(text), barriers),
-            Barriers::Split => split(text),
-        };
-        let (original, glue) = (text.to_owned(), glue.map(str::to_owned));
-        let text = match &glue {
-            Some(glue) => format!("{}\n#line 1 \"<benchmark>\"\n{glue}\n", source.text),
-            None => source.text.clone(),
-        };
-        Self { source, original, glue, text }
+        // A large text takes megabytes to read, and builds side by side would each have them: so one after the other, for the
+        // moment that it takes.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = hip_syntax::rewrite::cpu(&Syntax::without_tree(text), barriers);
+        Self { source, glue: glue.map(str::to_owned) }
     }
 
     /// The same text with all its kernels whole.
     fn on_fibers(&self) -> Self {
-        Self::new(&self.original, self.glue.as_deref(), Barriers::Fibers)
+        Self::new(self.source.original(), self.glue.as_deref(), Barriers::Fibers)
     }
-}
 
-/// Rewrites a text whose kernels are split at their barriers. Only this needs the syntax tree. That takes a kilobyte a line,
-/// and builds side by side would each have one: so one after the other, for the moment that it takes.
-fn split(text: &str) -> CpuSource {
-    static ONE_TREE: Mutex<()> = Mutex::new(());
-    let _alone = ONE_TREE.lock().unwrap_or_else(PoisonError::into_inner);
-    hip_syntax::rewrite::cpu(&Syntax::parse(text), Barriers::Split)
+    /// The rewritten text, with what was put after it.
+    fn text(&self) -> Cow<'_, str> {
+        match &self.glue {
+            Some(glue) => format!("{}\n#line 1 \"<benchmark>\"\n{glue}\n", self.source.text).into(),
+            None => self.source.text.as_str().into(),
+        }
+    }
 }
 
 /// The main file and the user's headers that had to be rewritten.
@@ -82,7 +76,7 @@ impl Sources {
             .into_iter()
             .filter(|(_, header)| !header.on_disk || may_change(&header.text))
             .map(|(path, header)| (path, Rewritten::new(&header.text, None, barriers), header))
-            .filter(|(_, rewritten, header)| !header.on_disk || rewritten.text != header.text)
+            .filter(|(_, rewritten, header)| !header.on_disk || rewritten.text() != header.text)
             .map(|(path, rewritten, _)| (path, rewritten))
             .collect();
         rewritten.insert(main.clone(), text);
@@ -106,8 +100,8 @@ impl Sources {
     }
 
     /// Path and text of each file that has a place in the overlay.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&Path, &str)> {
-        self.rewritten.iter().map(|(path, rewritten)| (path.as_path(), rewritten.text.as_str()))
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&Path, Cow<'_, str>)> {
+        self.rewritten.iter().map(|(path, rewritten)| (path.as_path(), rewritten.text()))
     }
 
     /// Whether the compiler sees our text instead of the file at `path`.
@@ -146,7 +140,7 @@ impl Sources {
         for (number, (path, text)) in self.texts().enumerate() {
             let place = work.join(format!("text-{number}"));
             roots.push(serde_json::json!({ "type": "file", "name": path, "external-contents": place }));
-            write(place, text)?;
+            write(place, &text)?;
         }
         // The names in messages and in __FILE__ stay the user's.
         let overlay = serde_json::json!({ "version": 0, "use-external-names": false, "roots": roots });
