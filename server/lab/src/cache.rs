@@ -79,12 +79,27 @@ impl KeyMaker {
     }
 }
 
+/// Why something could not be made in the cache, and what to do where it cannot be written at all.
+fn not_made(root: &Path, action: &'static str, path: &Path, error: io::Error) -> LabError {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::NotADirectory => {
+            LabError::Unavailable(format!(
+                "{action} {}: {error}; nothing can be built without the folder {}: make it writable, or set XDG_CACHE_HOME to \
+                 a folder that is",
+                path.display(),
+                root.display()
+            ))
+        }
+        _ => LabError::io(action, path)(error),
+    }
+}
+
 impl Cache {
     /// Opens the cache below `root`, making it if it is not there, and tidies it.
     pub fn open(root: &Path) -> Result<Self, LabError> {
         let root = std::path::absolute(root).map_err(LabError::io("opening", root))?;
         for folder in [root.join("work"), root.join("runtime"), root.join("builds")] {
-            fs::create_dir_all(&folder).map_err(LabError::io("creating", &folder))?;
+            fs::create_dir_all(&folder).map_err(|error| not_made(&root, "creating", &folder, error))?;
         }
         // Commands of children name paths with links followed.
         let root = root.canonicalize().map_err(LabError::io("opening", &root))?;
@@ -111,7 +126,8 @@ impl Cache {
     /// A fresh folder, removed when it is dropped.
     pub fn work_folder(&self) -> Result<TempDir, LabError> {
         let work = self.root.join("work");
-        tempfile::Builder::new().prefix("w").tempdir_in(&work).map_err(LabError::io("making a folder in", work))
+        let made = tempfile::Builder::new().prefix("w").tempdir_in(&work);
+        made.map_err(|error| not_made(&self.root, "making a folder in", &work, error))
     }
 
     /// The entry for `key`, if it is there and whole.

@@ -63,9 +63,14 @@ impl Forecaster {
                 None
             }
         };
-        let target = if is_amd(&device) { Target::Amdgcn } else { Target::Nvptx };
-        let tracer = Tracer::open(cpu, target, cancel)?;
+        let tracer = Tracer::open(cpu, target(&device), cancel)?;
         Ok(Self { device, basis, tracer, codegen })
+    }
+
+    /// What programs are traced for to forecast for a device; `None` for one that nothing is known of.
+    pub(crate) fn target(name: &str) -> Option<Target> {
+        let name = if name == "forecast" { DEFAULT } else { name };
+        Some(target(&Device::named(name).ok()?))
     }
 
     /// The device's name, as on the command line.
@@ -177,6 +182,10 @@ fn without_types_of_numbers(name: &str) -> String {
         rest = &rest[letter.len_utf8()..];
     }
     found
+}
+
+fn target(device: &Device) -> Target {
+    if is_amd(device) { Target::Amdgcn } else { Target::Nvptx }
 }
 
 /// Whether AMD's code generation makes its code.

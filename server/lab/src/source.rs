@@ -65,12 +65,35 @@ impl Source {
     }
 }
 
+/// The path by which a file is known, whichever way it was reached: in its real folder, through no link and no `..`, and with its
+/// own name, which what lies beside it goes by. A path whose folder is not there is taken as it is.
+pub fn identity(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = absolute.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, absolute.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => absolute,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
     use super::*;
+
+    #[test]
+    fn a_file_is_the_same_by_whatever_way_it_is_reached() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("real")).unwrap();
+        std::os::unix::fs::symlink(root.join("real"), root.join("link")).unwrap();
+        for way in ["real/a.hip", "link/a.hip", "link/../real/a.hip", "real/./a.hip"] {
+            assert_eq!(identity(&root.join(way)), root.join("real/a.hip"), "{way}");
+        }
+        assert_eq!(identity(Path::new("/nowhere/at/all.hip")), Path::new("/nowhere/at/all.hip"));
+    }
 
     #[test]
     fn paths_that_compilers_do_not_take_are_told() {

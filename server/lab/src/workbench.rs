@@ -9,7 +9,7 @@ mod trust;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -194,6 +194,13 @@ impl Workbench {
         let own = self.compile.confined.as_deref().cloned().unwrap_or_default();
         self.compile.confined = Some(Arc::new(own.and(&of_other)));
         Ok(())
+    }
+
+    /// Whether a workbench for `device` can be opened at once; else the HIP runtime is built into `cache` first, once for this
+    /// machine and compiler, which takes a minute or two.
+    pub fn is_ready(device: &str, cache: &Path, cancel: &Cancel) -> bool {
+        let target = if device == DEVICE { None } else { Forecaster::target(device) };
+        Cpu::is_ready(cache, target, cancel)
     }
 
     /// The source that the workbench was opened with.

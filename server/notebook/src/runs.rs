@@ -96,7 +96,7 @@ impl Run {
     /// # Errors
     /// Says whose it is.
     pub fn require_of(&self, file: &Path) -> Result<(), String> {
-        if self.file == file {
+        if self.file == file || self.file == lab::source::identity(file) {
             return Ok(());
         }
         Err(format!("run {} is one of {}, not of {}", self.id, self.file.display(), file.display()))

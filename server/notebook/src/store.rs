@@ -79,7 +79,7 @@ impl Notebook {
     /// # Errors
     /// When it cannot be read, or the file is there already or cannot be written.
     pub fn copy_to(&self, path: &Path) -> Result<(), NotebookError> {
-        self.read("copying", |connection| connection.execute("VACUUM INTO ?1", [path_text(path)]).map(|_| ()))
+        self.read("copying", |connection| connection.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map(|_| ()))
     }
 
     /// Where it is.
@@ -192,9 +192,10 @@ pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-/// How a path is kept: as text, with what is not UTF-8 replaced.
-pub(crate) fn path_text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// How a source file is kept: by the path that it has in whatever workspace it is opened in, as text, with what is not UTF-8
+/// replaced.
+pub(crate) fn path_text(file: &Path) -> String {
+    lab::source::identity(file).to_string_lossy().into_owned()
 }
 
 /// For JSON columns: a value that cannot be read becomes an error that names its column.

@@ -71,7 +71,11 @@ fn examine(line: &LineForecast, symptom: Symptom) -> Option<Sick<'_>> {
         Symptom::ScatteredAccesses => {
             let (sectors, ideal) = (line.sectors, line.ideal_sectors);
             let excess = if sectors > 0.0 { 1.0 - (ideal / sectors).min(1.0) } else { 0.0 };
-            (excess, format!("{sectors:.1} sectors an access where {ideal:.1} would do"))
+            let mut global = line.accesses.iter().filter(|access| access.memory == "global");
+            let differ = global.any(|access| (access.sectors - sectors).abs() > 0.05);
+            // The account of the line has each access by itself.
+            let counted = if differ { "an access on average, " } else { "an access " };
+            (excess, format!("{sectors:.1} sectors {counted}where {ideal:.1} would do"))
         }
         Symptom::Contention => {
             let atomics = line.accesses.iter().filter(|access| access.kind == "atomic" && access.memory == "global");

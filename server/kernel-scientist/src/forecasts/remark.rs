@@ -42,7 +42,9 @@ fn uncoalesced(line: &LineForecast) -> Option<String> {
     let waste = |access: &AccessForecast| access.per_block * (access.sectors - access.ideal_sectors);
     let is_one = |access: &&AccessForecast| access.sectors > UNCOALESCED * access.ideal_sectors;
     let worst = of(line, "global").filter(is_one).max_by(|one, other| waste(one).total_cmp(&waste(other)))?;
-    Some(format!("{} sectors, ideal {}", count(worst.sectors), count(worst.ideal_sectors)))
+    // Where the line has others, which are as good as they can be or not, this is said of one of them.
+    let kind = if of(line, "global").any(|other| other != worst) { format!("{}: ", worst.kind) } else { String::new() };
+    Some(format!("{kind}{} sectors, ideal {}", count(worst.sectors), count(worst.ideal_sectors)))
 }
 
 fn conflicts(line: &LineForecast) -> Option<String> {
@@ -85,8 +87,9 @@ mod tests {
         for (line, expected) in [
             (
                 line(3, 0.374, vec![scattered.clone(), fine.clone(), banks]),
-                Some("37% · 16 sectors, ideal 4 · 32-way LDS conflicts"),
+                Some("37% · load: 16 sectors, ideal 4 · 32-way LDS conflicts"),
             ),
+            (line(3, 0.374, vec![scattered.clone()]), Some("37% · 16 sectors, ideal 4")),
             (line(3, 0.03, vec![scratch]), Some("3.0% · scratch memory")),
             (line(3, 0.05, vec![atomic]), Some("5.0% · atomics: 64 of a wave on one address")),
             // Line 2 of the samples has half of its lanes.

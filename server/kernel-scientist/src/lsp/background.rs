@@ -45,6 +45,7 @@ impl Session {
         let (session, uri) = (Arc::clone(self), uri.to_owned());
         tokio::task::spawn_blocking(move || {
             let reading = || {
+                session.identify(&uri, opening, &path);
                 if role == Role::BenchmarkFile {
                     let found = session.mistakes_of_benchmark(&path, &text.to_string());
                     session.apply(Event::BenchmarkFile { uri: uri.clone(), found });
@@ -59,9 +60,24 @@ impl Session {
         });
     }
 
+    /// Finds out which file a document is, unless that is known.
+    fn identify(&self, uri: &str, opening: u64, path: &Path) {
+        if self.state().identities.contains_key(uri) {
+            return;
+        }
+        let file = lab::source::identity(path);
+        let mut state = self.state();
+        if state.documents.get(uri).is_some_and(|document| document.opening == opening) {
+            state.identities.insert(uri.to_owned(), file);
+        }
+    }
+
     /// Mistakes in a benchmark file, in itself or with the source beside it.
-    fn mistakes_of_benchmark(&self, path: &Path, text: &str) -> Vec<Finding> {
-        let found = diagnostics::of_benchmark_file(path, text);
+    pub(super) fn mistakes_of_benchmark(&self, path: &Path, text: &str) -> Vec<Finding> {
+        let mut found = diagnostics::of_benchmark_file(path, text);
+        if found.is_empty() {
+            found = self.benchmark_failure(path, text);
+        }
         if !found.is_empty() {
             return found;
         }

@@ -12,11 +12,15 @@ use super::from_proto::{self, Abilities};
 use super::outbox::{Refreshed, Tone};
 use super::session::Session;
 use super::settings::{SECTION, Settings};
+use crate::cli::provider::{Provider, ProviderArgs};
 use crate::config::{self, Config};
 
 /// Files that settings, builds and forecasts depend on, as the client is asked to watch them.
 pub const WATCHED: [&str; 4] =
     ["**/kernel-scientist.toml", "**/*.bench.toml", "**/compile_commands.json", "**/compile_flags.txt"];
+
+/// How it is said that nobody goes by the name of a provider.
+const NO_PROVIDER: &str = "there is no provider";
 
 impl Session {
     /// The client has said what it can do, and with which settings it starts.
@@ -53,7 +57,7 @@ impl Session {
 
     fn take_settings(self: &Arc<Self>, section: &Value) {
         let defaults = Settings { device: self.world.device.clone(), ..Settings::default() };
-        let (settings, wrong) = Settings::read(section, defaults);
+        let (settings, mut wrong) = Settings::read(section, defaults);
         self.world.log.set(settings.log);
         let (changed, forecasts) = {
             let mut state = self.state();
@@ -68,6 +72,12 @@ impl Session {
             }
             (changed, forecasts)
         };
+        let provider = self.state().settings.provider.clone();
+        // The rest of the name may stand in the project's settings; that there is no such provider is wrong with any.
+        let mistake = provider.and_then(|provider| mistake_of_provider(Some(provider), &Config::default()));
+        if let Some(why) = mistake.filter(|why| why.starts_with(NO_PROVIDER)) {
+            wrong.push(format!("{SECTION}.provider: {why}"));
+        }
         if !wrong.is_empty() {
             self.tell_once(format!("kernel-scientist: {}", wrong.join("; ")));
         }
@@ -115,6 +125,19 @@ impl Session {
         });
     }
 
+    /// Tells what is wrong with the provider for a source, before an evolution asks for it.
+    pub(super) fn check_provider(&self, path: &Path, config: &Config) {
+        let named = self.state().settings.provider.clone();
+        let by_user = named.is_some();
+        let Some(why) = mistake_of_provider(named, config) else { return };
+        match by_user {
+            // That was said when it was set.
+            true if why.starts_with(NO_PROVIDER) => {}
+            true => self.tell_once(format!("kernel-scientist: {SECTION}.provider: {why}")),
+            false => self.tell_once(format!("{} for {}: {why}", config::FILE_NAME, path.display())),
+        }
+    }
+
     /// The settings file that holds for a source; `None` where it has a mistake, which is told once.
     pub(super) fn config_of(self: &Arc<Self>, path: &Path) -> Option<Config> {
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -133,4 +156,10 @@ impl Session {
             self.outbox.message(Tone::Warning, message);
         }
     }
+}
+
+/// Why no provider can be made of what the user and the project name.
+fn mistake_of_provider(provider: Option<String>, config: &Config) -> Option<String> {
+    let args = ProviderArgs { provider, ..ProviderArgs::default() };
+    Provider::choose(&args, config).err().map(|error| error.to_string())
 }

@@ -197,21 +197,54 @@ pub fn of_faults(faults: &[Fault], places: &Places<'_>, kernel: Range<usize>) ->
 
 /// Mistakes in a benchmark file.
 pub fn of_benchmark_file(path: &Path, text: &str) -> Vec<Finding> {
-    let Err(LabError::Usage(message)) = Benchmark::parse(path, text) else { return Vec::new() };
+    match Benchmark::parse(path, text) {
+        Err(LabError::Usage(message)) => of_what_is_said(path, text, &message),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a message is about a file, which it names as `FILE:`.
+pub fn names(path: &Path, message: &str) -> bool {
+    message.contains(&format!("{}:", path.display()))
+}
+
+/// What a message says of a benchmark file: a line for each thing, as `FILE:LINE:COLUMN: MESSAGE`, `FILE:LINE: MESSAGE` or
+/// `FILE: MESSAGE`. Compilers say how bad it is before the message, and their columns are those of what was made of the file.
+pub fn of_what_is_said(path: &Path, text: &str, message: &str) -> Vec<Finding> {
     let places = Places::new(path, text, text);
-    // `FILE:LINE:COLUMN: MESSAGE`, or `FILE: MESSAGE` for the file as a whole.
-    let rest = message.strip_prefix(&format!("{}:", path.display())).unwrap_or(&message);
-    let mut parts = rest.splitn(3, ':');
-    let located = (|| {
-        let line = parts.next()?.parse().ok()?;
-        let column: usize = parts.next()?.parse().ok()?;
-        Some((line, column, parts.next()?.trim().to_owned()))
-    })();
-    let (range, message) = match located {
-        Some((line, column, message)) => (places.range(line, byte_column(text, line, column)), message),
-        None => (places.range(1, 0), rest.trim().to_owned()),
-    };
-    vec![Finding { range, severity: Severity::Error, code: "benchmark", message, related: Vec::new() }]
+    let name = format!("{}:", path.display());
+    let mut found: Vec<Finding> = Vec::new();
+    for said in message.lines() {
+        let Some((_, rest)) = said.split_once(&name) else {
+            // It goes on on the next line.
+            if let Some(last) = found.last_mut() {
+                last.message.push('\n');
+                last.message.push_str(said);
+            }
+            continue;
+        };
+        let (line, rest) = number_before_colon(rest);
+        let (column, rest) = number_before_colon(rest);
+        let rest = rest.trim();
+        let (severity, words) = match rest.split_once(": ") {
+            Some(("error" | "fatal error", words)) => (Some(Severity::Error), words),
+            Some(("warning", words)) => (Some(Severity::Warning), words),
+            _ => (None, rest),
+        };
+        let range = match (line, column, severity) {
+            (Some(line), Some(column), None) => places.range(line, byte_column(text, line, column as usize)),
+            (line, ..) => places.range(line.unwrap_or(1), 0),
+        };
+        let (severity, message) = (severity.unwrap_or(Severity::Error), words.to_owned());
+        found.push(Finding { range, severity, code: "benchmark", message, related: Vec::new() });
+    }
+    found
+}
+
+/// `12` and what follows, of `12: more`.
+fn number_before_colon(text: &str) -> (Option<u32>, &str) {
+    let number = text.split_once(':').and_then(|(number, rest)| Some((number.trim().parse().ok()?, rest)));
+    number.map_or((None, text), |(number, rest)| (Some(number), rest))
 }
 
 /// What a benchmark file calls and the source beside it does not even name. A source that includes files of its own may have
@@ -345,6 +378,26 @@ mod tests {
         assert_eq!(&text[findings[0].range.clone()], "entri", "{findings:?}");
         assert!(findings[0].message.starts_with("unknown field"), "{findings:?}");
         assert!(of_benchmark_file(path, "[program]\nargs = [\"1\"]\n").is_empty());
+    }
+
+    #[test]
+    fn what_jobs_say_of_a_benchmark_file_stands_at_its_lines() {
+        let path = Path::new("/w/a.bench.toml");
+        let text = "entry = \"k\"\n  count = \"m\"\n[cost]\nflops = \"1\"\n";
+        let said = "/w/a.bench.toml:2:11: error: unknown name m\n/w/a.bench.toml:4: a block of 0 is not possible\n\
+                    /w/a.bench.toml: every element is NaN;\nchoose another fill";
+        assert!(names(path, said) && !names(Path::new("/w/b.bench.toml"), said));
+        let found = of_what_is_said(path, text, said);
+        let told: Vec<(&str, &str)> =
+            found.iter().map(|one| (&text[one.range.clone()], one.message.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                ("count = \"m\"", "unknown name m"),
+                ("flops = \"1\"", "a block of 0 is not possible"),
+                ("entry = \"k\"", "every element is NaN;\nchoose another fill")
+            ]
+        );
     }
 
     #[test]

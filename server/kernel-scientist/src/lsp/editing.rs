@@ -66,6 +66,7 @@ impl Session {
             state.shown_lenses.remove(uri);
             state.fed.remove(uri);
             state.looked_at.remove(uri);
+            state.identities.remove(uri);
             if let Some(looking) = state.looking.remove(uri) {
                 looking.cancel();
             }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hip_syntax::Syntax;
 use lab::{Cancel, Source};
@@ -13,12 +13,18 @@ use super::commands::{Command, Target};
 use super::guards::in_words;
 use super::jobs::Job;
 use super::keys::EditorKeys;
+use super::memory;
 use super::models::{ModelError, ModelQuestion};
 use super::outbox::Tone;
 use super::outcome::{Outcome, Told};
 use super::protocol::{ModelMessage, ModelRole};
 use super::session::{Event, Session};
 use super::work::{Assignment, Work};
+
+/// How long a job waits for one that was stopped to end, which takes it less than a second.
+const MOMENT: Duration = Duration::from_secs(3);
+/// How often it looks.
+const TICK: Duration = Duration::from_millis(10);
 
 impl Session {
     /// As [`Session::execute`], with what takes more than a moment (texts read, files written) out of other messages' way.
@@ -123,27 +129,54 @@ impl Session {
             Some(kernel) => format!("{name} {kernel}"),
             None => format!("{name} {}", name_of(&assignment.source.path)),
         };
-        let id = {
-            let mut state = self.state();
-            if state.is_over {
-                return Err(format!("{name}: the server is shutting down"));
-            }
-            state.require_trust(name)?;
-            let begun = state.jobs.begin(job);
-            let id = begun.map_err(|other| format!("{name}: already under way there: {other}"))?;
-            if state.jobs.is_measuring() {
-                // Two programs that run at once time each other.
-                state.forecasting.stop_all();
-            }
-            id
-        };
+        let id = self.begun(name, job)?;
         if self.state().abilities.shows_progress {
             let progress = self.outbox.progress(id, title);
             self.state().jobs.show(id, progress);
         }
         self.refresh_where_changed(&uri);
         self.spawn(id, assignment)?;
+        self.sweep_while_busy();
         Ok(json!({ "job": id }))
+    }
+
+    /// Gives memory back while jobs are under way: some steps take long without a word.
+    fn sweep_while_busy(self: &Arc<Self>) {
+        let session = Arc::clone(self);
+        self.outbox.runtime().spawn(async move {
+            while !session.state().jobs.is_empty() {
+                tokio::time::sleep(memory::PAUSE).await;
+                let sweeps = Arc::clone(&session);
+                // It has nothing to say.
+                let _ = tokio::task::spawn_blocking(move || sweeps.broom.sweep()).await;
+            }
+        });
+    }
+
+    /// The number of a job that is taken on. One that was stopped on the same kernel has a moment to end.
+    fn begun(&self, name: &str, mut job: Job) -> Result<u64, String> {
+        let began = Instant::now();
+        loop {
+            {
+                let mut state = self.state();
+                if state.is_over {
+                    return Err(format!("{name}: the server is shutting down"));
+                }
+                state.require_trust(name)?;
+                job = match state.jobs.begin(job) {
+                    Ok(id) => {
+                        if state.jobs.is_measuring() {
+                            // Two programs that run at once time each other.
+                            state.forecasting.stop_all();
+                        }
+                        return Ok(id);
+                    }
+                    Err((other, job)) if other.is_stopping() && began.elapsed() < MOMENT => *job,
+                    Err((other, _)) => return Err(format!("{name}: already under way there: {}", other.state())),
+                };
+            }
+            std::thread::sleep(TICK);
+        }
     }
 
     /// A job on the document as it is now, with all that it needs.
@@ -201,7 +234,7 @@ impl Session {
             });
             session.apply(Event::Ended { job: id, outcome });
             drop(assignment);
-            super::memory::give_back();
+            memory::give_back();
         };
         let spawned = std::thread::Builder::new().name(format!("job {id}")).spawn(work);
         spawned.map(drop).map_err(|error| {

@@ -1,13 +1,16 @@
 //! What is shown as diagnostics of each document, kept so that a part of it can be replaced, and moved along with the text.
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use hip_syntax::Splice;
-use lab::Failure;
 use lab::benchmark::Benchmark;
+use lab::{Diagnostic, Failure};
 
-use super::diagnostics::{BUILD, Finding, Places, Severity, of_failure};
-use super::session::{Session, State};
+use super::diagnostics::{self, BUILD, Finding, Places, Severity, of_failure};
+use super::outcome::Outcome;
+use super::session::{Event, Session, State};
 use super::to_proto::Publication;
 
 impl Session {
@@ -62,6 +65,56 @@ impl Session {
     }
 }
 
+/// What a job found wrong with a benchmark file.
+pub struct BenchmarkFailure {
+    /// The file's text then.
+    text: String,
+    /// What was said.
+    why: String,
+}
+
+impl Session {
+    /// A job has used a benchmark file, in vain or not: what it says of that file is shown in it, while it is as it was then.
+    pub(super) fn benchmark_was_used(self: &Arc<Self>, source: &Path, outcome: &Outcome) {
+        let path = Benchmark::path_for(source);
+        let why = match outcome {
+            Outcome::Error(why) => why.clone(),
+            Outcome::Failed(Failure::DoesNotCompile { diagnostics }) => {
+                diagnostics.iter().map(Diagnostic::to_string).collect::<Vec<_>>().join("\n")
+            }
+            Outcome::Timed(_) | Outcome::Evolved(..) | Outcome::Failed(_) => String::new(),
+            _ => return,
+        };
+        let text = lab::settings_text::read(&path).ok().filter(|_| diagnostics::names(&path, &why));
+        let uris: Vec<String> = {
+            let mut state = self.state();
+            let before = state.benchmark_failures.remove(&path).is_some();
+            if text.is_none() && !before {
+                return;
+            }
+            if let Some(text) = text {
+                state.benchmark_failures.insert(path.clone(), BenchmarkFailure { text, why });
+            }
+            let open = state.documents.iter().filter(|(_, document)| document.path == path);
+            open.map(|(uri, _)| uri.clone()).collect()
+        };
+        for uri in uris {
+            let text = self.state().documents.get(&uri).map(|document| document.text.to_string());
+            if let Some(text) = text {
+                let found = self.mistakes_of_benchmark(&path, &text);
+                self.apply(Event::BenchmarkFile { uri, found });
+            }
+        }
+    }
+
+    /// What a job found wrong with a benchmark file that has this text.
+    pub(super) fn benchmark_failure(&self, path: &Path, text: &str) -> Vec<Finding> {
+        let state = self.state();
+        let known = state.benchmark_failures.get(path).filter(|known| known.text == text);
+        known.map_or_else(Vec::new, |known| diagnostics::of_what_is_said(path, text, &known.why))
+    }
+}
+
 /// The compiler said it of the file, and not of an experiment with it.
 fn is_of_the_file(finding: &Finding) -> bool {
     finding.code == BUILD && finding.severity != Severity::Information
@@ -69,7 +122,7 @@ fn is_of_the_file(finding: &Finding) -> bool {
 
 /// As much of a failure as a build in the background shows: nobody asked for that one, so what is wrong with a benchmark file,
 /// or with one that was inferred, is left to those who open the file or begin a job.
-pub(super) fn of_the_text(failure: &Failure, source: &std::path::Path) -> Option<Failure> {
+pub(super) fn of_the_text(failure: &Failure, source: &Path) -> Option<Failure> {
     let Failure::DoesNotCompile { diagnostics } = failure else { return None };
     let benchmark = Benchmark::path_for(source);
     let diagnostics: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.file != benchmark).cloned().collect();
@@ -87,10 +140,6 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use lab::verdict::Diagnostic;
-
     use super::*;
 
     #[test]

@@ -12,18 +12,25 @@ use std::time::{Duration, Instant};
 
 use hip_syntax::{Splice, Syntax};
 use lab::benchmark::Benchmark;
+use lab::workbench::Workbench;
 use lab::{Cancel, Failure, LabError, Source};
 
 use super::documents::Role;
+use super::execute::name_of;
 use super::findings;
 use super::forecasts::{FileForecast, Shown, Wanted};
 use super::guards::in_words;
+use super::progress::Progress;
 use super::session::{Event, Session};
+use super::work::BUILDING;
 use crate::devices;
 use crate::forecasts::may_pass;
 
 /// How long the user must have paused.
 const PAUSE: Duration = Duration::from_millis(800);
+
+/// The number that no job has.
+const OF_NO_JOB: u64 = 0;
 
 /// What is under way on a document.
 #[derive(Debug)]
@@ -200,7 +207,9 @@ impl Session {
         let Some(attempt) = self.attempt(uri, cancel) else { return false };
         self.state().forecasting.working += 1;
         let began = Instant::now();
+        let building = self.tell_of_building(&attempt.wanted);
         let made = std::panic::catch_unwind(AssertUnwindSafe(|| attempt.wanted.make()));
+        drop(building);
         super::memory::give_back();
         self.state().forecasting.working -= 1;
         let forecast = match made {
@@ -217,6 +226,19 @@ impl Session {
         let made = Made { number, of: attempt.of, text: attempt.source.text, forecast };
         self.apply(Event::Forecast { uri: uri.to_owned(), made: Box::new(made) });
         true
+    }
+
+    /// Shows that the runtime is built first, where it is: whoever waits for a forecast then waits for a minute or two.
+    fn tell_of_building(&self, wanted: &Wanted) -> Option<Progress> {
+        if Workbench::is_ready(&wanted.device, &wanted.cache, &wanted.cancel) {
+            return None;
+        }
+        tracing::info!("{BUILDING}");
+        self.state().abilities.shows_progress.then(|| {
+            let progress = self.outbox.progress(OF_NO_JOB, format!("Forecast {}", name_of(&wanted.source.path)));
+            progress.report(None, BUILDING);
+            progress
+        })
     }
 
     /// What is to be forecast; `None` where nothing is: half-typed text, text without kernels, or what is known already.
@@ -290,6 +312,7 @@ impl Session {
     /// wrong with them is told once.
     pub(super) fn device_of(self: &Arc<Self>, path: &Path) -> Option<String> {
         let config = self.config_of(path)?;
+        self.check_provider(path, &config);
         let wanted = self.state().settings.device.clone();
         match devices::find(&config, &wanted) {
             Ok(device) => {
@@ -317,6 +340,23 @@ fn hash(source: &Source, device: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::devices::CPU;
+
+    /// What fails by the machine is tried again when there is an occasion; what fails by its text is not.
+    #[test]
+    fn an_attempt_that_the_machine_failed_is_made_again() {
+        let full = || LabError::io("writing", "/cache/x")(std::io::Error::other("no space left on device"));
+        let wrong = || LabError::Usage("the benchmark file has no shape".into());
+        for (error, is_known) in [(full(), false), (wrong(), true), (LabError::Unavailable("no clang".into()), false)] {
+            let mut forecasting = Forecasting::default();
+            let (number, _) = forecasting.begin("a").unwrap();
+            assert!(forecasting.end("a", number));
+            let why = error.to_string();
+            forecasting.learn("a", Made { number, of: 17, text: "".into(), forecast: Err(error) });
+            let known = forecasting.of("a").unwrap();
+            assert_eq!((known.failure.as_ref(), known.of == Some(17)), (Some(&why), is_known), "{why}");
+            assert!(forecasting.begin("a").is_some(), "nothing is under way");
+        }
+    }
 
     #[test]
     fn a_pipe_in_the_place_of_a_benchmark_file_holds_nothing_up() {

@@ -1,10 +1,12 @@
 //! What the notebook says of a file's kernels, read in the background and kept as short as it is shown.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::time::Duration;
 
 use lab::{SpeedRatio, Verdict};
-use notebook::{ForecastPoint, HistoryPoint, Notebook, NotebookError, RunId};
+use notebook::{ForecastPoint, HistoryPoint, Notebook, NotebookError, RunId, TextHash};
 use serde_json::Value;
 
 /// What was measured of each kernel of a file, by its qualified name.
@@ -42,6 +44,8 @@ pub struct Row {
     pub id: i64,
     /// What it is.
     pub kind: Kind,
+    /// Hash of the report that it came in: all its shapes were fed alike, which those of two reports may not have been.
+    pub report: u64,
     /// When: milliseconds since 1970, UTC.
     pub at_ms: i64,
     /// The device that it is for.
@@ -108,8 +112,8 @@ impl KernelHistory {
         Ok(Self { rows, findings })
     }
 
-    /// The newest measurement of each shape that was taken from code with this fingerprint, on the device that `wanted`
-    /// lets through and that was measured last; the slowest first.
+    /// The newest report of code with this fingerprint, on the device that `wanted` lets through and that was measured last: its
+    /// shapes, the slowest first.
     pub fn current(&self, fingerprint: &str, wanted: impl Fn(&Row) -> bool) -> Vec<&Row> {
         newest(self.rows.iter().filter(|row| row.fingerprint.as_deref() == Some(fingerprint) && wanted(row)))
     }
@@ -124,7 +128,7 @@ impl KernelHistory {
     }
 }
 
-/// Every comparison has its baseline's forecast again, which is the same each time.
+/// Every comparison has its baseline's forecast again, which is the same each time; the newest stays, with its report.
 fn distinct(points: Vec<ForecastPoint>) -> Vec<ForecastPoint> {
     let mut seen = HashSet::new();
     let version = |point: &ForecastPoint| {
@@ -132,20 +136,31 @@ fn distinct(points: Vec<ForecastPoint>) -> Vec<ForecastPoint> {
         let names = (forecast.device.clone(), forecast.kernel.clone(), forecast.shape.clone());
         (names, forecast.text.clone(), forecast.ns.to_bits(), forecast.table.clone(), forecast.model.clone())
     };
-    points.into_iter().filter(|point| point.speed.is_some() || seen.insert(version(point))).collect()
+    let newest_first = points.into_iter().rev();
+    let mut kept: Vec<_> = newest_first.filter(|point| point.speed.is_some() || seen.insert(version(point))).collect();
+    kept.reverse();
+    kept
 }
 
-/// The rows of the device that was looked at last: the newest of each shape, the slowest first.
+/// The rows of the report that came last: one of each shape, the slowest first. Another report may be of a benchmark file that
+/// was another then, whose shapes go by the same names.
 fn newest<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
     let rows: Vec<&Row> = rows.collect();
-    let Some(device) = rows.last().map(|row| &row.device) else { return Vec::new() };
+    let Some(last) = rows.last() else { return Vec::new() };
     let mut by_shape: HashMap<&str, &Row> = HashMap::new();
-    for &row in rows.iter().filter(|row| row.device == *device) {
+    for &row in rows.iter().filter(|row| row.device == last.device && row.report == last.report) {
         by_shape.insert(&row.shape, row);
     }
     let mut newest: Vec<&Row> = by_shape.into_values().collect();
     newest.sort_by(|a, b| b.median_ns.total_cmp(&a.median_ns).then_with(|| a.shape.cmp(&b.shape)));
     newest
+}
+
+/// What the rows of one report have in common: the text, the seed of one that measured, and how long it took to make.
+fn report(text: &TextHash, seed: Option<u64>, took: Duration) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (text, seed, took).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Row {
@@ -155,6 +170,7 @@ impl Row {
         Self {
             id: measurement.id.0,
             kind: Kind::Measured { samples: measurement.figure.samples.len() },
+            report: report(&measurement.text, Some(measurement.seed), measurement.took),
             at_ms: measurement.at_ms,
             device: measurement.device,
             device_note: measurement.device_note,
@@ -175,6 +191,7 @@ impl Row {
         Self {
             id: forecast.id.0,
             kind: Kind::Forecast,
+            report: report(&forecast.text, None, forecast.took),
             at_ms: forecast.at_ms,
             device: forecast.device,
             device_note: forecast.device_note,
@@ -218,4 +235,47 @@ fn of_experiment(
     let is_against_original = hypothesis.as_ref().is_some_and(|value| value.get("candidate").is_some());
     let speed = speed.map(|(ratio, verdict)| Speed { ratio, verdict, is_against_original });
     (speed, hypothesis.and_then(|value| value.get("title").and_then(Value::as_str).map(str::to_owned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(report: u64, shape: &str, median_ns: f64) -> Row {
+        Row {
+            id: 0,
+            kind: Kind::Measured { samples: 9 },
+            report,
+            at_ms: 0,
+            device: "cpu".into(),
+            device_note: String::new(),
+            entry: None,
+            shape: shape.into(),
+            median_ns,
+            low_ns: median_ns,
+            high_ns: median_ns,
+            fingerprint: Some("k".into()),
+            speed: None,
+            hypothesis: None,
+        }
+    }
+
+    /// The benchmark file was changed between two reports: `small` means something else now, and `large` is gone.
+    #[test]
+    fn shapes_of_two_feedings_are_never_shown_as_one_report() {
+        let rows = vec![row(1, "small", 9.0), row(1, "large", 80.0), row(2, "small", 3.0), row(2, "tiny", 1.0)];
+        let history = KernelHistory { rows, findings: Vec::new() };
+        let shapes = |rows: Vec<&Row>| rows.iter().map(|row| (row.shape.clone(), row.median_ns)).collect::<Vec<_>>();
+        let expected = [("small".to_owned(), 3.0), ("tiny".to_owned(), 1.0)];
+        assert_eq!(shapes(history.current("k", |_| true)), expected);
+        assert_eq!(shapes(history.last(|_| true)), expected);
+    }
+
+    #[test]
+    fn reports_differ_by_their_seed_and_time() {
+        let (text, second) = (TextHash::of("a"), Duration::from_secs(1));
+        assert_eq!(report(&text, Some(1), second), report(&text, Some(1), second));
+        assert_ne!(report(&text, Some(1), second), report(&text, Some(2), second));
+        assert_ne!(report(&text, None, second), report(&text, None, second * 2));
+    }
 }

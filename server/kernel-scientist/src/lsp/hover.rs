@@ -112,7 +112,7 @@ fn history_of(out: &mut String, view: &View, kernel: &KernelFacts, history: &Ker
     }
     let note = |row: &Row| (devices::shown(&row.device), row.device_note.clone());
     let notes: BTreeSet<(String, String)> =
-        history.rows.iter().map(note).filter(|(_, note)| !note.is_empty()).collect();
+        history.rows.iter().map(note).filter(|(_, note)| !note.is_empty() && !out.contains(note)).collect();
     for (device, note) in notes {
         let _ = writeln!(out, "\n*{device}: {note}*");
     }

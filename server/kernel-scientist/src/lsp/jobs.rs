@@ -1,7 +1,7 @@
 //! What is under way: one long operation at a time on a kernel, each with a stated cause, a state and a way to stop it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lab::Cancel;
@@ -18,6 +18,8 @@ pub struct Job {
     pub work: Work,
     /// The file, which stays what it is when the document is closed meanwhile.
     pub path: PathBuf,
+    /// The same however it is reached: two addresses of a document may be of one file.
+    identity: PathBuf,
     /// The text that it works on.
     pub text: Arc<str>,
     /// Fingerprint of its kernel in that text.
@@ -40,6 +42,7 @@ impl Job {
             target,
             work: assignment.work.clone(),
             path: assignment.source.path.clone(),
+            identity: lab::source::identity(&assignment.source.path),
             text: Arc::clone(&assignment.source.text),
             fingerprint,
             is_measuring: assignment.is_measuring(),
@@ -48,6 +51,24 @@ impl Job {
             cancel: assignment.cancel.clone(),
             progress: None,
         }
+    }
+}
+
+impl Job {
+    /// As features see it.
+    fn view(&self, id: u64) -> JobView {
+        JobView {
+            id,
+            kernel: self.target.kernel.clone(),
+            name: self.work.name(),
+            doing: self.doing.clone(),
+            is_stopping: self.cancel.is_cancelled(),
+        }
+    }
+
+    /// The file, however it was reached.
+    pub fn identity(&self) -> &Path {
+        &self.identity
     }
 }
 
@@ -60,12 +81,19 @@ pub struct JobView {
     pub kernel: Option<String>,
     name: &'static str,
     doing: String,
+    is_stopping: bool,
 }
 
 impl JobView {
+    /// Somebody has asked it to stop, and it has not ended yet.
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping
+    }
+
     /// `Evolve: generation 2 of 5, building 3 drafts`.
     pub fn state(&self) -> String {
-        format!("{}: {}", self.name, self.doing)
+        let doing = if self.is_stopping { "stopping" } else { &self.doing };
+        format!("{}: {doing}", self.name)
     }
 }
 
@@ -80,11 +108,11 @@ impl Jobs {
     /// Takes on a job and gives its number.
     ///
     /// # Errors
-    /// The state of what is already under way there.
-    pub fn begin(&mut self, job: Job) -> Result<u64, String> {
-        let target = &job.target;
-        if let Some(other) = self.on(&target.uri).into_iter().find(|other| overlap(&other.kernel, &target.kernel)) {
-            return Err(other.state());
+    /// What is already under way there; the job is given back.
+    pub fn begin(&mut self, job: Job) -> Result<u64, (JobView, Box<Job>)> {
+        let on_the_file = self.on(&job.target.uri, Some(&job.identity)).into_iter();
+        if let Some(other) = on_the_file.into_iter().find(|other| overlap(&other.kernel, &job.target.kernel)) {
+            return Err((other, Box::new(job)));
         }
         self.last += 1;
         self.running.insert(self.last, job);
@@ -148,21 +176,15 @@ impl Jobs {
         self.running.values().any(|job| job.is_measuring)
     }
 
-    /// The jobs on a document.
-    pub fn on(&self, uri: &str) -> Vec<JobView> {
-        let view = |(id, job): (&u64, &Job)| JobView {
-            id: *id,
-            kernel: job.target.kernel.clone(),
-            name: job.work.name(),
-            doing: job.doing.clone(),
-        };
-        self.running.iter().filter(|(_, job)| job.target.uri == uri).map(view).collect()
+    /// The jobs on a document, or on its file by another address, where it is known which file that is.
+    pub fn on(&self, uri: &str, identity: Option<&Path>) -> Vec<JobView> {
+        let is_on = |job: &Job| job.target.uri == uri || identity == Some(&job.identity);
+        self.running.iter().filter(|(_, job)| is_on(job)).map(|(id, job)| job.view(*id)).collect()
     }
 
     /// One job as features see it.
     pub fn view(&self, id: u64) -> Option<JobView> {
-        let job = self.running.get(&id)?;
-        self.on(&job.target.uri).into_iter().find(|view| view.id == id)
+        self.running.get(&id).map(|job| job.view(id))
     }
 }
 

@@ -12,7 +12,7 @@ const HEAPS: libc::c_int = 2;
 #[cfg(target_env = "gnu")]
 const OWN_MAPPING: libc::c_int = 128 << 10;
 /// Least time between two sweeps.
-const PAUSE: Duration = Duration::from_millis(500);
+pub const PAUSE: Duration = Duration::from_millis(500);
 
 /// Has the allocator keep little. To be called before threads are started.
 pub fn keep_small() {
@@ -24,24 +24,38 @@ pub fn keep_small() {
     }
 }
 
-/// Gives what was freed back to the system, and what of the program's tables was looked at. Takes a few milliseconds: for the
+/// Gives back to the system what was freed, and what of the program itself is not needed now. Takes a few milliseconds: for the
 /// end of what took seconds.
 pub fn give_back() {
     // SAFETY: it may be called on any thread at any time.
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::malloc_trim(0);
-        libc::dl_iterate_phdr(Some(let_go_of_tables), std::ptr::null_mut());
+    }
+    #[cfg(target_env = "gnu")]
+    if !is_debugged() {
+        // SAFETY: the function that it calls is for this.
+        unsafe {
+            libc::dl_iterate_phdr(Some(let_go_of_the_program), std::ptr::null_mut());
+        }
     }
 }
 
-/// Lets go of the pages of the program's constants, most of which are the grammars' tables: compiling queries looks at all of
-/// them, and reading a text at few. They come back from the system's memory of files as they are needed.
+/// A debugger writes its marks into the pages of the code, and would lose them.
+#[cfg(target_env = "gnu")]
+fn is_debugged() -> bool {
+    let about = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let tracer = about.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    tracer.is_none_or(|tracer| tracer.trim() != "0")
+}
+
+/// Lets go of the pages of the program's code and constants. Large parts are looked at once, such as the tables of the grammars
+/// by what compiles queries; those that are needed again come back from the system's memory of files, which takes microseconds.
 ///
 /// # Safety
 /// For `dl_iterate_phdr`, which calls it with what is loaded, the program first.
 #[cfg(target_env = "gnu")]
-unsafe extern "C" fn let_go_of_tables(
+unsafe extern "C" fn let_go_of_the_program(
     loaded: *mut libc::dl_phdr_info,
     _: libc::size_t,
     _: *mut libc::c_void,
@@ -52,7 +66,7 @@ unsafe extern "C" fn let_go_of_tables(
         (loaded.dlpi_addr, std::slice::from_raw_parts(loaded.dlpi_phdr, usize::from(loaded.dlpi_phnum)))
     };
     // Segments that were never written to; what the loader has written to is part of one that may be.
-    for part in parts.iter().filter(|part| part.p_type == libc::PT_LOAD && part.p_flags == libc::PF_R) {
+    for part in parts.iter().filter(|part| part.p_type == libc::PT_LOAD && part.p_flags & libc::PF_W == 0) {
         // SAFETY: it takes a number and changes nothing.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
         let start = (base + part.p_vaddr).next_multiple_of(page);
@@ -66,8 +80,8 @@ unsafe extern "C" fn let_go_of_tables(
     1
 }
 
-/// Gives memory back while a job is under way, whose steps free as much as its end.
-#[derive(Default)]
+/// Gives memory back while a job is under way, whose steps free as much as its end: when it tells of one, and in between.
+#[derive(Debug, Default)]
 pub struct Broom(Mutex<Option<Instant>>);
 
 impl Broom {
@@ -82,5 +96,19 @@ impl Broom {
             *last = Some(now);
         }
         give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was let go of is there again when it is needed: the words of this program, and its code.
+    #[test]
+    fn the_program_goes_on_after_its_pages_were_given_back() {
+        for _ in 0..3 {
+            give_back();
+            assert_eq!(format!("{:?}", Broom::default()), "Broom(Mutex { data: None, poisoned: false, .. })");
+        }
     }
 }

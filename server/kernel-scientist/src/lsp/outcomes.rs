@@ -28,8 +28,14 @@ const LISTED: usize = 5;
 
 impl Session {
     pub(super) fn job_ended(self: &Arc<Self>, id: u64, outcome: Outcome) {
-        let Some(job) = self.state().jobs.end(id) else { return };
+        let (job, uris) = {
+            let mut state = self.state();
+            let uris = state.shown_on(id);
+            let Some(job) = state.jobs.end(id) else { return };
+            (job, uris)
+        };
         let name = job.work.name();
+        self.benchmark_was_used(&job.path, &outcome);
         match outcome {
             Outcome::Timed(report) => {
                 tracing::info!("{name}: {} times on {}", report.kernels.len(), report.device);
@@ -52,7 +58,7 @@ impl Session {
         if self.state().documents.get(&uri).is_some() {
             self.read_history(&path);
         }
-        self.refresh_where_changed(&uri);
+        uris.iter().for_each(|uri| self.refresh_where_changed(uri));
         // What waited while times were taken.
         self.forecast_all();
     }

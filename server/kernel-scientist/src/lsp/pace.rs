@@ -11,13 +11,14 @@ pub struct Pace {
     done: u32,
     planned: u32,
     best: Option<f64>,
-    usd: f64,
+    /// What was spent; `None` where nothing that costs anything is asked.
+    usd: Option<f64>,
 }
 
 impl Pace {
     /// Notes what models have cost so far, in US dollars.
     pub fn spent(&mut self, usd: f64) {
-        self.usd = usd;
+        self.usd = Some(usd);
     }
 
     /// What an event says of it; `None` for one that says nothing.
@@ -52,7 +53,10 @@ impl Pace {
             self.best.map_or_else(|| "best so far: the original".into(), |best| format!("best so far {best:.2}x"));
         match self.generation {
             0 => doing.to_owned(),
-            generation => format!("generation {generation} of {} · {best} · ${:.2} · {doing}", self.of, self.usd),
+            generation => {
+                let cost = self.usd.map_or_else(String::new, |usd| format!("${usd:.2} · "));
+                format!("generation {generation} of {} · {best} · {cost}{doing}", self.of)
+            }
         }
     }
 
@@ -64,5 +68,34 @@ impl Pace {
             if self.planned == 0 { 0.0 } else { f64::from(self.done.min(self.planned)) / f64::from(self.planned) };
         // The last tenth is the confirmation's.
         Some(((f64::from(self.generation - 1) + share) / f64::from(self.of) * 90.0) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_told_where_something_costs() {
+        let line = |usd: Option<f64>| {
+            let mut pace = Pace::default();
+            usd.into_iter().for_each(|usd| pace.spent(usd));
+            let event = Event::Generation {
+                generation: 2,
+                of: 5,
+                best: 1,
+                best_ratio: 1.25,
+                best_low: 1.2,
+                best_high: 1.3,
+                spent_s: 8.0,
+                spent_usd: 0.5,
+                spent_tokens: 0,
+                remaining_s: None,
+                estimate_s: None,
+            };
+            pace.of(&event).unwrap().0
+        };
+        assert_eq!(line(None), "generation 2 of 5 · best so far 1.25x · begins");
+        assert_eq!(line(Some(0.5)), "generation 2 of 5 · best so far 1.25x · $0.50 · begins");
     }
 }

@@ -15,6 +15,7 @@ use super::background::Turns;
 use super::commands::Target;
 use super::diagnostics::Finding;
 use super::documents::Documents;
+use super::findings::BenchmarkFailure;
 use super::forecasting::{Forecasting, Made};
 use super::from_proto::Abilities;
 use super::history::FileHistory;
@@ -109,7 +110,7 @@ pub struct Session {
     pub(super) turns: Turns,
     /// The editor's models.
     pub(super) models: EditorModels,
-    broom: Broom,
+    pub(super) broom: Broom,
     /// Set when the server ends.
     pub(super) ending: Cancel,
 }
@@ -124,12 +125,16 @@ pub(super) struct State {
     /// Files whose history is being read, and whether it is to be read again.
     pub reading_history: HashMap<PathBuf, bool>,
     pub suggestions: Arc<Suggestions>,
+    /// The files of documents, however they are reached.
+    pub identities: HashMap<String, PathBuf>,
     /// What ends a search for hypotheses in a document.
     pub looking: HashMap<String, Cancel>,
     /// Fingerprints of what is no kernel in documents that were searched.
     pub looked_at: HashMap<String, Fingerprint>,
     pub proposals: Proposals,
     pub found: HashMap<String, Vec<Finding>>,
+    /// What jobs found wrong with benchmark files, which only building with them shows.
+    pub benchmark_failures: HashMap<PathBuf, BenchmarkFailure>,
     pub forecasting: Forecasting,
     /// The lab's names of the devices of files, as the settings last said.
     pub devices: HashMap<PathBuf, String>,
@@ -177,10 +182,12 @@ impl Session {
             histories: HashMap::new(),
             reading_history: HashMap::new(),
             suggestions: Arc::default(),
+            identities: HashMap::new(),
             looking: HashMap::new(),
             looked_at: HashMap::new(),
             proposals: Proposals::default(),
             found: HashMap::new(),
+            benchmark_failures: HashMap::new(),
             forecasting: Forecasting::default(),
             devices: HashMap::new(),
             told: HashSet::new(),
@@ -203,7 +210,13 @@ impl Session {
 
     /// Asks a job to stop.
     pub fn stop(&self, job: u64) -> bool {
-        self.state().jobs.stop(job)
+        let (is_there, uris) = {
+            let state = self.state();
+            (state.jobs.stop(job), state.shown_on(job))
+        };
+        // Its lens says so.
+        uris.iter().for_each(|uri| self.refresh_where_changed(uri));
+        is_there
     }
 
     /// Asks all jobs to stop, and takes on no others.
@@ -245,14 +258,11 @@ impl Session {
         match told {
             Told::Doing(doing, percent) => {
                 tracing::debug!("job {job}: {doing}");
-                let uri = {
+                let uris = {
                     let mut state = self.state();
-                    let changed = state.jobs.note(job, &doing, percent);
-                    changed.then(|| state.jobs.get(job).map(|job| job.target.uri.clone())).flatten()
+                    if state.jobs.note(job, &doing, percent) { state.shown_on(job) } else { Vec::new() }
                 };
-                if let Some(uri) = uri {
-                    self.refresh_where_changed(&uri);
-                }
+                uris.iter().for_each(|uri| self.refresh_where_changed(uri));
             }
             Told::OfModels(text) => self.state().jobs.show_beside(job, &text),
             Told::Event(event) => {
@@ -266,6 +276,14 @@ impl Session {
 }
 
 impl State {
+    /// Addresses of the documents that a job is shown on.
+    pub fn shown_on(&self, job: u64) -> Vec<String> {
+        let Some(job) = self.jobs.get(job) else { return Vec::new() };
+        let others = self.identities.iter().filter(|(uri, file)| **uri != job.target.uri && *file == job.identity());
+        let others = others.map(|(uri, _)| uri.clone());
+        std::iter::once(job.target.uri.clone()).chain(others).collect()
+    }
+
     /// Forgets hypotheses for kernels that are in no open document: each edit makes another kernel.
     pub fn forget_unused_suggestions(&mut self) {
         let analyses = self.documents.iter().filter_map(|(_, document)| document.analysis());
@@ -308,7 +326,7 @@ impl State {
             analysis: Arc::clone(document.analysis()?),
             splices: document.splices(),
             history: self.histories.get(&document.path).cloned().unwrap_or_default(),
-            jobs: self.jobs.on(uri),
+            jobs: self.jobs.on(uri, self.identities.get(uri).map(PathBuf::as_path)),
             suggestions: Arc::clone(&self.suggestions),
             settings: Arc::clone(&self.settings),
             has_benchmark_file: self.fed.contains(uri),

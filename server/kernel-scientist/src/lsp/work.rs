@@ -33,6 +33,9 @@ use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
 use crate::models::{self, Models, OfEditor, OfKeys, Reach};
 
+/// What is done where the runtime is not there yet.
+pub const BUILDING: &str = "building the HIP runtime for this machine, once; it takes a minute or two";
+
 /// What a job does.
 #[derive(Clone, Debug)]
 pub enum Work {
@@ -161,7 +164,8 @@ impl Assignment {
 
     fn open(&self, source: &Source, kernel: Option<&str>, tell: &mut dyn FnMut(Told)) -> Result<Workbench, Outcome> {
         let device = self.device()?;
-        tell(Told::Doing("opening the device (the first time its runtime is built)".into(), None));
+        let is_ready = Workbench::is_ready(&device, &self.cache, &self.cancel);
+        tell(Told::Doing(if is_ready { "opening the device" } else { BUILDING }.into(), None));
         Source::check_path(&source.path)?;
         let options = WorkbenchOptions {
             device,

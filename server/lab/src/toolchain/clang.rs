@@ -117,7 +117,11 @@ pub(crate) fn version_text(compiler: &Path, cancel: &Cancel) -> Result<String, S
     match run.end {
         End::Status(0) => Ok(run.stdout),
         End::TimedOut => Err(format!("it did not tell its version within {} s", LONGEST_ANSWER.as_secs())),
-        other => Err(format!("its --version failed ({other:?})")),
+        End::Status(status) => Err(format!("it ended with status {status} when it was asked for its version")),
+        _ => {
+            let why = run.failure(&limits).map_or_else(|| "it did not end well".into(), |failure| failure.to_string());
+            Err(format!("asked for its version, it {why}"))
+        }
     }
 }
 

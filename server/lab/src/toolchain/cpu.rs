@@ -86,6 +86,14 @@ impl Cpu {
         Ok(Self { clang, cache, runtime })
     }
 
+    /// Whether the runtime is in `cache` already, and the one that records for `target` where one is named; else opening it builds
+    /// it. Where there is no compiler nothing is left to build: opening it says why.
+    pub(crate) fn is_ready(cache: &Path, target: Option<Target>, cancel: &Cancel) -> bool {
+        let (Ok(clang), Ok(cache)) = (Clang::find(cancel), Cache::open(cache)) else { return true };
+        let variants = std::iter::once(Variant::Plain).chain(target.map(Variant::Traced));
+        variants.into_iter().all(|variant| runtime::Runtime::is_built(&clang, &cache, variant))
+    }
+
     /// The same compiler and cache with a runtime that looks for a kind of fault; it is built when it is first asked for.
     pub fn with_sanitizer(&self, sanitizer: Sanitizer, cancel: &Cancel) -> Result<Self, LabError> {
         let runtime = runtime::Runtime::open(&self.clang, &self.cache, Variant::Sanitized(sanitizer), cancel)?;

@@ -57,6 +57,9 @@ async fn what_the_user_sets_beats_the_project() {
     let mut editor = Editor::start().await;
     std::fs::write(editor.path("kernel-scientist.toml"), "[scientist]\nprovider = \"gemini\"\n").unwrap();
     let uri = editor.open("a.hip", KERNEL).await;
+    // It is told at once, and again by what cannot be done without it.
+    let said = editor.message(None).await;
+    assert!(said.starts_with("kernel-scientist.toml for ") && said.contains("write gemini:MODEL"), "{said}");
     editor.execute("suggest", json!({ "uri": uri, "kernel": "k" })).await;
     assert!(editor.message(None).await.contains("names no model; write gemini:MODEL"));
     let now =
@@ -69,6 +72,18 @@ async fn what_the_user_sets_beats_the_project() {
     assert!(!said.contains("gemini"), "{said}");
     editor.settle().await;
     editor.take_unread("$/progress");
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_there_is_not_is_told_when_it_is_set() {
+    let mut editor =
+        Editor::start_with(capabilities(), json!({ "forecasts": false, "provider": "nope:x", "generations": 0 })).await;
+    let said = editor.message(None).await;
+    assert!(said.contains("kernelScientist.provider: there is no provider nope"), "{said}");
+    assert!(said.contains("kernelScientist.generations is 0"), "in one message: {said}");
+    editor.open("a.hip", KERNEL).await;
+    editor.settle().await;
     editor.stop().await;
 }
 

@@ -1,7 +1,7 @@
 //! A scripted editor on the other end of a pipe. It fails when a message of the server was not consumed by the test.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,9 +73,19 @@ impl Editor {
         (editor, session.await.unwrap())
     }
 
+    /// An editor whose server builds into a folder of its own.
+    pub async fn with_cache(cache: &Path, options: Value) -> Self {
+        let (mut editor, _) = Self::in_cache(cache.to_path_buf(), None);
+        editor.begin(capabilities(), options).await;
+        editor
+    }
+
     fn of_session(config: Option<&str>) -> (Self, oneshot::Receiver<Arc<Session>>) {
+        Self::in_cache(dirs::cache_dir().unwrap().join("kernel-scientist"), config)
+    }
+
+    fn in_cache(cache: PathBuf, config: Option<&str>) -> (Self, oneshot::Receiver<Arc<Session>>) {
         let folder = tempfile::tempdir().unwrap();
-        let cache = dirs::cache_dir().unwrap().join("kernel-scientist");
         let config = config.map(|text| {
             let path = folder.path().join("named.toml");
             std::fs::write(&path, text).unwrap();

@@ -45,6 +45,7 @@ pub fn row(view: &View, kernel: &str, shape: &str, median_ns: f64) -> Row {
     Row {
         id: 1,
         kind: history::Kind::Measured { samples: 20 },
+        report: 1,
         at_ms: 0,
         device: "cpu".into(),
         device_note: "CPU emulation, not GPU time".into(),

@@ -97,6 +97,48 @@ async fn a_file_that_does_not_build_is_diagnosed_at_its_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_only_a_job_finds_wrong_with_a_benchmark_file_is_shown_in_it() {
+    let (mut editor, uri) = with_reduction().await;
+    let wrong = BENCHMARK.replace("flops = \"1.0 * n\"", "flops = \"1.0 * m\"");
+    std::fs::write(editor.path("reduction.bench.toml"), &wrong).unwrap();
+    let benchmark = editor.open("reduction.bench.toml", &wrong).await;
+    editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    let shown = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    assert_eq!(shown["uri"], benchmark);
+    let line = wrong.lines().position(|line| line.starts_with("flops")).unwrap();
+    assert_eq!(shown["diagnostics"][0]["range"]["start"]["line"], line, "{shown}");
+    assert!(shown["diagnostics"][0]["message"].as_str().unwrap().contains("'m'"), "{shown}");
+    assert!(editor.message(None).await.contains("reduction.bench.toml"));
+    progress(&mut editor).await;
+    editor.change(&benchmark, 2, json!([{ "text": BENCHMARK }])).await;
+    let mended = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    assert_eq!((&mended["uri"], &mended["diagnostics"]), (&json!(benchmark), &json!([])));
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_job_on_a_machine_says_that_it_builds_the_runtime() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut editor = Editor::with_cache(cache.path(), json!({ "forecasts": false, "device": "cpu" })).await;
+    let uri = editor.open("reduction.hip", REDUCTION).await;
+    let job = editor.execute("time", json!({ "uri": uri, "kernel": "reduce_sum" })).await;
+    let start = Instant::now();
+    loop {
+        let lenses = editor.lenses(&uri).await;
+        if lenses[0].starts_with("Time: building the HIP runtime for this machine, once") {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{lenses:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    editor.execute("stop", job).await;
+    progress(&mut editor).await;
+    editor.settle().await;
+    editor.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_job_is_stopped_from_its_progress_within_a_second() {
     let mut editor = on_cpu().await;
     let endless = "#include <hip/hip_runtime.h>\n__global__ void k(int* p) { while (*(volatile int*)p == 0) {} }\n\
@@ -113,8 +155,21 @@ async fn a_job_is_stopped_from_its_progress_within_a_second() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
+    // The same file by another address is the same to jobs.
+    let other = editor.uri("%65ndless.hip");
+    let document = json!({ "uri": other, "languageId": "hip", "version": 1, "text": endless });
+    editor.notify("textDocument/didOpen", json!({ "textDocument": document })).await;
+    assert_eq!(editor.lenses(&other).await, ["Time: timing", "Stop"]);
+    assert_eq!(editor.execute("time", json!({ "uri": other, "kernel": "k" })).await, Value::Null);
+    assert!(editor.message(None).await.contains("already under way there: Time: timing"));
+    editor.notify("textDocument/didClose", json!({ "textDocument": { "uri": other } })).await;
+    // What is asked for while it stops begins when it has ended.
+    editor.execute("stop", json!({ "job": 1 })).await;
+    let again = editor.execute("time", json!({ "uri": uri, "kernel": "k" })).await;
+    assert_eq!(again["job"], 2, "it is not refused: {again}");
+    progress(&mut editor).await;
     let stopped = Instant::now();
-    editor.notify("window/workDoneProgress/cancel", json!({ "token": "kernel-scientist/job/1" })).await;
+    editor.notify("window/workDoneProgress/cancel", json!({ "token": "kernel-scientist/job/2" })).await;
     while editor.lenses(&uri).await != ["Time", "Suggest", "Evolve"] {
         assert!(stopped.elapsed() < Duration::from_secs(1), "it goes on");
         tokio::time::sleep(Duration::from_millis(10)).await;
