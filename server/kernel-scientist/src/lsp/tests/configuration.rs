@@ -80,7 +80,7 @@ async fn a_provider_that_there_is_not_is_told_when_it_is_set() {
     let mut editor =
         Editor::start_with(capabilities(), json!({ "forecasts": false, "provider": "nope:x", "generations": 0 })).await;
     let said = editor.message(None).await;
-    assert!(said.contains("kernelScientist.provider: there is no provider nope"), "{said}");
+    assert!(said.contains("kernelScientist.provider: there is no provider `nope`"), "{said}");
     assert!(said.contains("kernelScientist.generations is 0"), "in one message: {said}");
     editor.open("a.hip", KERNEL).await;
     editor.settle().await;
