@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use eventsource_stream::{EventStreamError, Eventsource};
 use futures_util::{StreamExt, stream};
-use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, StatusCode, Url, redirect};
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Client, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -16,6 +16,7 @@ use crate::error::LlmError;
 use crate::key;
 use crate::name::{Kind, ModelName};
 use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage, Used};
+use crate::refusal::{self, Refused};
 
 /// How often a call looks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
@@ -25,10 +26,6 @@ const LONGEST: usize = 64 << 20;
 
 /// Longest wait for what follows an answer's end: its usage, and the end of the stream.
 const AFTER_END: Duration = Duration::from_secs(10);
-
-/// How much is read of what a server says when it refuses, in bytes, and how long.
-const LONGEST_REFUSAL: usize = 64 << 10;
-const REFUSING: Duration = Duration::from_secs(10);
 
 /// How much of a server's own words is repeated in an error, in characters.
 const QUOTED: usize = 300;
@@ -173,8 +170,11 @@ impl<D: Dialect> HttpProvider<D> {
         if status.is_success() {
             return self.stream(response, caller, answer.insert(Partial::default())).await;
         }
-        let retry_after = retry_after(response.headers());
-        Err(self.refusal(status, retry_after, &words_of(response).await))
+        let retry_after = refusal::retry_after(response.headers());
+        let words = refusal::words_of(response).await;
+        let detail = self.quote(&format!("{status}: {}", refusal::message_of(&words)));
+        let refused = Refused { status, retry_after, words, detail };
+        Err(refused.meaning(self.name.clone(), self.kind, self.key.is_some()))
     }
 
     async fn stream(
@@ -252,36 +252,6 @@ impl<D: Dialect> HttpProvider<D> {
         Ok(Answer { text, stop, usage: usage.unwrap_or_default(), model })
     }
 
-    /// What a status other than success means.
-    fn refusal(&self, status: StatusCode, retry_after: Option<Duration>, words: &str) -> LlmError {
-        let who = self.name.clone();
-        let detail = self.quote(&format!("{status}: {}", message_of(words)));
-        let lower = words.to_lowercase();
-        match status.as_u16() {
-            401 | 403 if self.key.is_none() => {
-                LlmError::NoKey { who, remedy: format!("the server wants one ({detail}); {}", key::remedy(self.kind)) }
-            }
-            401 | 403 => LlmError::KeyRefused { who, detail },
-            // Gemini's way to say so.
-            400 if lower.contains("api_key_invalid") || lower.contains("api key not valid") => {
-                LlmError::KeyRefused { who, detail }
-            }
-            404 => LlmError::NotFound { who, detail },
-            402 => LlmError::OutOfQuota { who, detail },
-            429 if lower.contains("insufficient_quota") || lower.contains("credit balance") => {
-                LlmError::OutOfQuota { who, detail }
-            }
-            408 | 409 | 425 | 429 | 500..=599 => LlmError::Busy { who, detail, retry_after },
-            413 => LlmError::TooLong { who, detail },
-            400 | 422 if is_about_answers(&lower) => LlmError::LimitRefused { who, detail },
-            400 | 422 if is_about_length(&lower) => LlmError::TooLong { who, detail },
-            300..=399 => {
-                LlmError::NotFound { who, detail: format!("{status}: it redirects, and redirects are not followed") }
-            }
-            _ => LlmError::BadRequest { who, detail },
-        }
-    }
-
     fn trouble(&self, trouble: Trouble) -> LlmError {
         let (who, detail) = (self.name.clone(), self.quote(&trouble.detail));
         if trouble.passes {
@@ -331,20 +301,6 @@ impl<D: Dialect> Provider for HttpProvider<D> {
     }
 }
 
-/// What a server says when it refuses. Its words only help; without them the status has to do.
-async fn words_of(mut response: reqwest::Response) -> String {
-    let mut words = Vec::new();
-    let reading = async {
-        while let (true, Ok(Some(chunk))) = (words.len() < LONGEST_REFUSAL, response.chunk().await) {
-            words.extend_from_slice(&chunk);
-        }
-    };
-    // What came until then has to do.
-    let _ = timeout(REFUSING, reading).await;
-    words.truncate(LONGEST_REFUSAL);
-    String::from_utf8_lossy(&words).into_owned()
-}
-
 async fn until(is_cancelled: &dyn Fn() -> bool) {
     while !is_cancelled() {
         sleep(LOOK).await;
@@ -357,42 +313,6 @@ fn broken(error: EventStreamError<String>) -> String {
         EventStreamError::Transport(what) => what,
         other => format!("the answer is no stream of events: {other}"),
     }
-}
-
-fn is_about_length(lower: &str) -> bool {
-    ["exceed_context_size", "context_length_exceeded", "context length", "context window", "prompt is too long"]
-        .iter()
-        .any(|words| lower.contains(words))
-        || (lower.contains("token") && lower.contains("exceeds the maximum"))
-}
-
-/// Whether a refusal is about the limit of the answer, alone or together with the question.
-fn is_about_answers(lower: &str) -> bool {
-    let names_it = [
-        "max_tokens",
-        "max_completion_tokens",
-        "max_output_tokens",
-        "maxoutputtokens",
-        "in the completion",
-        "in the output",
-        "completion tokens",
-        "output tokens",
-    ];
-    // A server that wants another name for the limit has nothing against its size.
-    let is_about_the_name = ["unsupported", "not supported", "unrecognized", "unknown"];
-    names_it.iter().any(|words| lower.contains(words)) && !is_about_the_name.iter().any(|words| lower.contains(words))
-}
-
-/// The message in a server's JSON, or its words as they are.
-fn message_of(words: &str) -> String {
-    let json: Option<Value> = serde_json::from_str(words).ok();
-    // Gemini wraps a list around it.
-    let json = json.map(|json| json.get(0).cloned().unwrap_or(json));
-    let message = json.as_ref().and_then(|json| {
-        let error = json.get("error").unwrap_or(json);
-        error.get("message").unwrap_or(error).as_str().map(str::to_owned)
-    });
-    message.unwrap_or_else(|| words.trim().to_owned())
 }
 
 /// The beginning of a text, on one line.
@@ -418,43 +338,13 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// `retry-after-ms`, or `retry-after` in seconds. A date would need this machine's clock to be right; servers of models
-/// send seconds.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number(RETRY_AFTER.as_str()))?;
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_wait_that_a_server_asks_for_is_read() {
-        let check = |headers: &[(&'static str, &'static str)], expected: Option<f64>| {
-            let mut map = HeaderMap::new();
-            for (name, value) in headers {
-                map.insert(*name, HeaderValue::from_static(value));
-            }
-            assert_eq!(retry_after(&map), expected.map(Duration::from_secs_f64), "{headers:?}");
-        };
-        check(&[], None);
-        check(&[("retry-after", "7")], Some(7.0));
-        check(&[("retry-after", "0.5")], Some(0.5));
-        check(&[("retry-after-ms", "250"), ("retry-after", "1")], Some(0.25));
-        check(&[("retry-after", "-3")], None);
-        check(&[("retry-after", "soon")], None);
-    }
-
-    #[test]
-    fn the_servers_words_are_found_and_cut() {
-        let check = |words: &str, expected: &str| assert_eq!(message_of(words), expected);
-        check(r#"{"error":{"message":"no","code":401}}"#, "no");
-        check(r#"{"error":"no"}"#, "no");
-        check(r#"[{"error":{"message":"no"}}]"#, "no");
-        check(r#"{"message":"no"}"#, "no");
-        check(" <html> ", "<html>");
+    fn words_are_cut_on_one_line() {
+        assert_eq!(quoted(" a\n b "), "a b");
         assert_eq!(quoted(&"ab ".repeat(200)).len(), QUOTED + 4);
     }
 }

@@ -36,6 +36,7 @@ pub mod name;
 mod openai;
 pub mod price;
 pub mod provider;
+mod refusal;
 pub mod replay;
 mod retry;
 mod spent;
