@@ -4,7 +4,8 @@
 //! was given, and write in its own folder. It may not start processes, open sockets, signal or inspect others, or write
 //! elsewhere. Three layers see to that, each of them optional in the kernel ([`capabilities`]):
 //!
-//! - **Landlock** decides what the file system lets it open. This is what enforces; nothing can be raced.
+//! - **Landlock** decides what the file system lets it open. This is what enforces; nothing can be raced. Of `/proc` it opens
+//!   what tells of the machine and of the child itself, so that no other process's command line can be read.
 //! - **seccomp** stops the system calls that code under test has no business with. They are not failed silently: the
 //!   kernel hands them to this process (user notification), which kills the group and *names* what was tried.
 //! - **Limits** of the process (`setrlimit`) and a watch in this process, which looks every few milliseconds at memory,
@@ -202,6 +203,9 @@ fn run_with(offered: Capabilities, command: &Command, cancel: &Cancel) -> Result
         None => None,
     };
     let report = report.map(|(reader, _)| reader);
+    // The rule for the child's own folder of /proc holds as long as the kernel keeps that folder in memory, so it is kept open.
+    // Where it cannot be opened the child has ended.
+    let _own_proc = std::fs::File::open(format!("/proc/{}", spawned.id()));
     watch::Watch::new(command, &folder, spawned, report, listener, started)?.until_end(cancel)
 }
 

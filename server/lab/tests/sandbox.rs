@@ -205,6 +205,37 @@ fn only_what_was_given_can_be_read() {
 }
 
 #[test]
+fn no_other_process_can_be_read_about() {
+    let (own, parent) = ("/proc/self", format!("/proc/{}", std::process::id()));
+    for name in ["cmdline", "comm", "stat", "status", "limits", "task", "."] {
+        for process in [parent.as_str(), "/proc/1", &format!("/proc/self/../{}", std::process::id())] {
+            let path = format!("{process}/{name}");
+            assert!(fs::symlink_metadata(&path).is_ok(), "{path} is not there, so it shows nothing");
+            assert_eq!(attempt("read", &path, limits()).0.end, End::Status(7), "{path}");
+        }
+        let path = format!("{own}/{name}");
+        assert_eq!(attempt("read", &path, limits()).0.end, End::Status(0), "{path}");
+    }
+    assert_eq!(attempt("read", "/proc", limits()).0.end, End::Status(7), "a list of the processes");
+    for path in [
+        "/proc/cpuinfo",
+        "/proc/meminfo",
+        "/proc/self/maps",
+        "/proc/thread-self/stat",
+        "/proc/sys/vm/overcommit_memory",
+    ] {
+        assert_eq!(attempt("read", path, limits()).0.end, End::Status(0), "{path}");
+    }
+
+    // A compiler would put it into the program, or into its messages.
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("/bin/sh", folder.path(), Policy::Compiler, limits());
+    command.arguments = vec!["-c".into(), format!("read x < {parent}/cmdline; /bin/cat {parent}/cmdline").into()];
+    let done = run(&command, &Cancel::new()).unwrap();
+    assert_eq!((done.stdout.as_str(), done.end), ("", End::Status(1)), "{}", done.stderr);
+}
+
+#[test]
 fn cancelling_kills_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(deeds(), folder.path(), Policy::Candidate, limits());

@@ -85,6 +85,7 @@ impl Stage {
                 libc::_exit(127);
             }
             if let Some(ruleset) = &self.ruleset {
+                allow_own_proc(ruleset.as_raw_fd())?;
                 check(libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0) as libc::c_int)?;
             }
         }
@@ -121,6 +122,29 @@ fn close_other_descriptors() {
                 libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
             }
         }
+    }
+}
+
+/// Adds the process's own folder of `/proc` to the ruleset, for reading: sanitizers and runtimes look up their memory map
+/// there. The process keeps its number through exec, so that the folder stays the same.
+fn allow_own_proc(ruleset: RawFd) -> io::Result<()> {
+    /// `struct landlock_path_beneath_attr` of linux/landlock.h.
+    #[repr(C, packed)]
+    struct PathBeneath {
+        allowed_access: u64,
+        parent_fd: i32,
+    }
+    const RULE_PATH_BENEATH: libc::c_int = 1;
+    const READ_FILE_AND_DIR: u64 = (1 << 2) | (1 << 3);
+    // SAFETY: the path is a constant that ends in NUL, and the kernel reads the structure during the call.
+    unsafe {
+        let folder = libc::open(c"/proc/self".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        if folder < 0 {
+            // Where there is no /proc, there is nothing to read in it.
+            return Ok(());
+        }
+        let rule = PathBeneath { allowed_access: READ_FILE_AND_DIR, parent_fd: folder };
+        check(libc::syscall(libc::SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) as libc::c_int)
     }
 }
 

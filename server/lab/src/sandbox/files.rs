@@ -15,7 +15,11 @@ use crate::LabError;
 const NEWEST: ABI = ABI::V6;
 
 /// System paths that a child may read and execute: libraries, tools, and what the C library looks up.
-const SYSTEM: [&str; 13] = [
+///
+/// Of `/proc` only what tells of the machine: the folders of processes hold their command lines, and those hold what people put
+/// there. A child's own folder comes in the child ([`super::child`]), since its name is its number. (A `/proc` of its own, with
+/// nobody else in it, takes a namespace of processes, which most systems leave to root.)
+const SYSTEM: [&str; 20] = [
     "/usr",
     "/lib",
     "/lib32",
@@ -27,7 +31,14 @@ const SYSTEM: [&str; 13] = [
     "/etc/ld.so.conf.d",
     "/etc/alternatives",
     "/etc/localtime",
-    "/proc",
+    "/proc/cpuinfo",
+    "/proc/devices",
+    "/proc/driver",
+    "/proc/filesystems",
+    "/proc/meminfo",
+    "/proc/modules",
+    "/proc/stat",
+    "/proc/sys",
     "/sys/devices/system",
 ];
 
