@@ -27,7 +27,7 @@ pub struct Config {
     #[serde(skip)]
     pub path: Option<PathBuf>,
     /// Whether the user named that file, and it was not found in the source's folder or above: what costs or gives away
-    /// something is only done for a file that was named.
+    /// something is only done for a file that was named (paid models: once, see `cli::consent`).
     #[serde(skip)]
     pub is_named: bool,
     /// What the user's own file says.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lab::Cancel;
 use lab::workbench::Workbench;
-use llm::connect::{Connection, Patience, connect};
+use llm::connect::{Connection, Patience, connect, is_on_this_machine};
 use llm::hearing::Listener;
 use llm::key::{Cancelled, SecretString, Sources};
 use llm::replay::Recorder;
@@ -128,6 +128,8 @@ pub struct Models {
     pub ledger: Ledger,
     /// Where they are served, in words; `None` where none is asked over the network.
     pub served_at: Option<String>,
+    /// What the user should know before they are asked, a line each.
+    pub notes: Vec<String>,
 }
 
 impl Models {
@@ -149,26 +151,28 @@ impl Models {
         };
         let mut made: HashMap<&ModelName, Arc<Model>> = HashMap::new();
         let mut addresses: BTreeSet<String> = BTreeSet::new();
+        let mut notes: BTreeSet<String> = BTreeSet::new();
         for name in names.each() {
             if !made.contains_key(name) {
-                let (model, address) = shared.model(name, reach, config)?;
+                let (model, connection) = shared.model(name, reach, config)?;
                 made.insert(name, Arc::new(model));
-                addresses.extend(address);
+                addresses.extend(connection.served_at(name));
+                notes.extend(connection.warning(name));
             }
         }
         let get = |name: &ModelName| Arc::clone(&made[name]);
         let stages =
             StageModels { selector: get(&names.selector), designer: get(&names.designer), writer: get(&names.writer) };
         let served_at = (!addresses.is_empty()).then(|| addresses.into_iter().collect::<Vec<_>>().join(", "));
-        Ok(Self { stages, ledger: shared.ledger, served_at })
+        Ok(Self { stages, ledger: shared.ledger, served_at, notes: notes.into_iter().collect() })
     }
 
     /// Refuses to go on with a run elsewhere than where it was begun: the code and the key would go to another server, and
     /// what a call costs may be another matter there.
     ///
     /// # Errors
-    /// Where `begun_at` says another place, unless `reach` names one.
-    pub fn go_on_at(&self, run: &Run, reach: &Reach) -> Result<(), String> {
+    /// Where `begun_at` says another place, unless `reach` names one; that it does is told then.
+    pub fn go_on_at(&self, run: &Run, reach: &Reach) -> Result<Option<String>, String> {
         let begun_at = run.settings.get("served_at").and_then(Value::as_str);
         match (begun_at, &self.served_at, &reach.base_url) {
             (Some(begun), Some(now), None) if begun != now => Err(format!(
@@ -176,8 +180,19 @@ impl Models {
                  settings, to say where it goes on",
                 run.id
             )),
-            _ => Ok(()),
+            (Some(begun), Some(now), Some(_)) if begun != now => Ok(Some(format!(
+                "run {} was begun with its models at {begun}; its questions and your code go to {now} from here on, since \
+                 --base-url says so",
+                run.id
+            ))),
+            _ => Ok(None),
         }
+    }
+
+    /// Whether a run was begun with models on this machine alone, and would go on with some that may cost money.
+    pub fn begins_to_cost(&self, run: &Run) -> bool {
+        let begun_at = run.settings.get("served_at").and_then(Value::as_str);
+        !self.are_free() && begun_at.is_some_and(|begun| begun.split(", ").all(is_on_this_machine))
     }
 
     /// Whether every call costs nothing.
@@ -280,8 +295,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// A model, and where it is served.
-    fn model(&self, name: &ModelName, reach: &Reach, config: &Config) -> Result<(Model, Option<String>), LlmError> {
+    /// A model, and how it is reached.
+    fn model(&self, name: &ModelName, reach: &Reach, config: &Config) -> Result<(Model, Connection), LlmError> {
         let settings = &config.scientist;
         if !config.may_run_key_command() {
             return Err(LlmError::Setup(format!(
@@ -323,8 +338,7 @@ impl Shared {
             Some(editor) if name.kind == Kind::Editor => editor(&name.model),
             _ => connect(name, &connection)?,
         };
-        let address = connection.served_at(name);
-        Ok((Model::new(name.clone(), provider, options), address))
+        Ok((Model::new(name.clone(), provider, options), connection))
     }
 }
 

@@ -64,6 +64,14 @@ impl Dialect for Anthropic {
                 let message = data["error"]["message"].as_str().unwrap_or_default();
                 return Err(Trouble { passes, detail: format!("{kind}: {message}") });
             }
+            // An answer in one piece.
+            "message" => {
+                answer.model = data["model"].as_str().map(str::to_owned);
+                count(&data["usage"], answer);
+                let blocks = data["content"].as_array().into_iter().flatten();
+                blocks.filter_map(|block| block["text"].as_str()).for_each(|text| answer.text.push_str(text));
+                stop(&data["stop_reason"], answer);
+            }
             "message_start" => {
                 answer.model = data["message"]["model"].as_str().map(str::to_owned);
                 count(&data["message"]["usage"], answer);
@@ -77,16 +85,20 @@ impl Dialect for Anthropic {
             "message_stop" => answer.is_over = true,
             "message_delta" => {
                 count(&data["usage"], answer);
-                match data["delta"]["stop_reason"].as_str() {
-                    None => {}
-                    Some("max_tokens" | "model_context_window_exceeded") => answer.stop = Some(Stop::Length),
-                    Some("refusal") => answer.stop = Some(Stop::Withheld("the model declined".into())),
-                    Some(_) => answer.stop = Some(Stop::End),
-                }
+                stop(&data["delta"]["stop_reason"], answer);
             }
             _ => {}
         }
         Ok(())
+    }
+}
+
+fn stop(reason: &Value, answer: &mut Partial) {
+    match reason.as_str() {
+        None => {}
+        Some("max_tokens" | "model_context_window_exceeded") => answer.stop = Some(Stop::Length),
+        Some("refusal") => answer.stop = Some(Stop::Withheld("the model declined".into())),
+        Some(_) => answer.stop = Some(Stop::End),
     }
 }
 

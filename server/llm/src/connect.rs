@@ -32,6 +32,11 @@ pub struct Connection {
     pub is_cancelled: Option<Cancelled>,
 }
 
+/// Whether an address, as [`Connection::served_at`] gives it, is on this machine.
+pub fn is_on_this_machine(address: &str) -> bool {
+    Url::parse(address).is_ok_and(|address| key::is_local(&address))
+}
+
 impl Connection {
     /// Whether calls cost nothing for sure: the model is served on this machine, or is a recording.
     pub fn is_free(&self, name: &ModelName) -> bool {
@@ -53,6 +58,18 @@ impl Connection {
         self.address(name)
             .ok()
             .map(|base| format!("{}{}", base.origin().ascii_serialization(), base.path().trim_end_matches('/')))
+    }
+
+    /// What the user should know of the way there, in one line.
+    pub fn warning(&self, name: &ModelName) -> Option<String> {
+        if name.kind.base_url().is_empty() {
+            return None;
+        }
+        let base = self.address(name).ok().filter(key::is_readable_on_the_way)?;
+        Some(format!(
+            "{name}: {} is not encrypted: who is on that network can read your code and the answers; no key is sent",
+            base.origin().ascii_serialization()
+        ))
     }
 
     fn address(&self, name: &ModelName) -> Result<Url, LlmError> {

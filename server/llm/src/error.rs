@@ -180,6 +180,39 @@ impl LlmError {
         }
     }
 
+    /// What happened, without what to do about it.
+    pub(crate) fn happened(&self) -> String {
+        match self {
+            Self::Busy { who, detail, .. } | Self::Unreachable { who, detail } => format!("{who}: {detail}"),
+            other => other.to_string(),
+        }
+    }
+
+    /// The same error with nothing in its words that does something to a terminal.
+    pub(crate) fn cleaned(mut self) -> Self {
+        let words = match &mut self {
+            Self::Cancelled | Self::Truncated { .. } => return self,
+            Self::NoKey { remedy: words, .. } | Self::Overdrawn(words) | Self::Replay(words) | Self::Setup(words) => {
+                words
+            }
+            Self::KeyRefused { detail, .. }
+            | Self::NotAllowed { detail, .. }
+            | Self::LimitRefused { detail, .. }
+            | Self::LongerRefused { detail, .. }
+            | Self::NotFound { detail, .. }
+            | Self::OutOfQuota { detail, .. }
+            | Self::Busy { detail, .. }
+            | Self::Unreachable { detail, .. }
+            | Self::BadRequest { detail, .. }
+            | Self::TooLong { detail, .. }
+            | Self::Withheld { detail, .. }
+            | Self::Unreadable { detail, .. }
+            | Self::WrongForm { detail, .. } => detail,
+        };
+        *words = crate::foreign::one_line(words);
+        self
+    }
+
     /// How long the server wants to be left alone.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {

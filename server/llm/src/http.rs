@@ -1,31 +1,33 @@
 //! Questions over HTTP, answers as server-sent events; what is the same in every dialect.
 
-use std::cell::Cell;
 use std::time::Duration;
 
-use eventsource_stream::{EventStreamError, Eventsource};
-use futures_util::{StreamExt, stream};
-use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Client, Url, redirect};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, Response, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::time::{sleep, timeout};
 
 use crate::error::LlmError;
-use crate::key;
+use crate::events::{Events, TooLong};
 use crate::name::{Kind, ModelName};
 use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage, Used};
 use crate::refusal::{self, Refused};
+use crate::{foreign, key};
 
 /// How often a call looks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Longest stream of one answer, in bytes; a server that sends more has gone mad.
+/// Longest stream of one answer, in bytes; a server that sends more has gone mad. Events are some hundred times as long as the
+/// few letters that each brings.
 const LONGEST: usize = 64 << 20;
 
 /// Longest wait for what follows an answer's end: its usage, and the end of the stream.
 const AFTER_END: Duration = Duration::from_secs(10);
+
+/// Longest text of one answer, and longest answer in one piece, in bytes.
+const LONGEST_TEXT: usize = 4 << 20;
 
 /// How much of a server's own words is repeated in an error, in characters.
 const QUOTED: usize = 300;
@@ -63,7 +65,7 @@ pub(crate) trait Dialect: Send + Sync {
     /// The question, to be answered as a stream.
     fn body(&self, request: &Request, model: &str) -> Value;
 
-    /// Reads one event's data.
+    /// Reads one event's data, or an answer that came in one piece.
     fn read(&self, data: &Value, answer: &mut Partial) -> Result<(), Trouble>;
 }
 
@@ -168,76 +170,144 @@ impl<D: Dialect> HttpProvider<D> {
             .map_err(|error| self.unreachable(chain(&error.without_url())))?;
         let status = response.status();
         if status.is_success() {
-            return self.stream(response, caller, answer.insert(Partial::default())).await;
+            return self.read(response, caller, answer.insert(Partial::default())).await;
         }
         let retry_after = refusal::retry_after(response.headers());
         let words = refusal::words_of(response).await;
         let detail = self.quote(&format!("{status}: {}", refusal::message_of(&words)));
         let refused = Refused { status, retry_after, words, detail };
-        Err(refused.meaning(self.name.clone(), self.kind, self.key.is_some()))
+        Err(refused.meaning(self.name.clone(), self.kind, self.key.is_some(), &self.address))
+    }
+
+    /// Reads a successful response by how it begins: a stream of events, or, from servers that do not stream, an answer in one
+    /// piece. Anything else is a page for people.
+    async fn read(&self, response: Response, caller: &mut Caller<'_>, answer: &mut Partial) -> Result<(), LlmError> {
+        let mut body = Body { response, received: 0, silence: self.patience.silence };
+        let first = loop {
+            match self.piece(&mut body, caller).await? {
+                None => return Ok(()),
+                Some(piece) if piece.trim_ascii().is_empty() => {}
+                Some(piece) => break piece.trim_ascii_start().to_vec(),
+            }
+        };
+        let kind = body.response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or("something without a content type").to_owned();
+        if matches!(first[0], b'{' | b'[') {
+            let mut whole = first;
+            while let Some(piece) = self.piece(&mut body, caller).await? {
+                whole.extend_from_slice(&piece);
+                if whole.len() > LONGEST_TEXT {
+                    return Err(self.endless());
+                }
+            }
+            return self.take_whole(&whole, &kind, caller, answer);
+        }
+        if !kind.starts_with("text/event-stream") && !begins_events(&first) {
+            answer.is_refused = true;
+            return Err(self.no_answer(&kind, &first));
+        }
+        self.stream(first, &mut body, caller, answer).await
     }
 
     async fn stream(
         &self,
-        response: reqwest::Response,
+        first: Vec<u8>,
+        body: &mut Body,
         caller: &mut Caller<'_>,
         answer: &mut Partial,
     ) -> Result<(), LlmError> {
-        let mut received = 0;
-        let silence = &Cell::new(self.patience.silence);
-        // Whatever comes is a sign of life, a comment that keeps the connection alive too.
-        let timed = stream::unfold(Box::pin(response.bytes_stream()), |mut bytes| async move {
-            let silence = silence.get();
-            match timeout(silence, bytes.next()).await {
-                Ok(None) => None,
-                Ok(Some(chunk)) => {
-                    let chunk = chunk.map_err(|error| format!("the answer broke off: {}", chain(&error.without_url())));
-                    Some((chunk, bytes))
-                }
-                Err(_) => Some((Err(format!("no word for {:.0} s", silence.as_secs_f64())), bytes)),
-            }
-        });
-        let bytes = timed.map(|chunk| {
-            let chunk = chunk?;
-            received += chunk.len();
-            if received > LONGEST { Err("the answer does not end".to_owned()) } else { Ok(chunk) }
-        });
-        let mut events = std::pin::pin!(bytes.eventsource());
-        loop {
-            let taken = match events.next().await {
-                None => return Ok(()),
-                Some(Ok(event)) => self.take(event.data.trim(), caller, answer),
-                Some(Err(error)) => Err(self.unreachable(broken(error))),
-            };
-            let is_complete = answer.stop.is_some();
+        let (mut events, mut next) = (Events::default(), Some(first));
+        while let Some(piece) = next {
+            let taken = events.feed(&piece, &mut |data: &str| self.take(data.trim(), caller, answer));
             // An answer that is complete is not asked for again because of what comes after it.
-            if answer.is_over || (is_complete && taken.is_err()) {
-                return Ok(());
+            let is_complete = answer.stop.is_some();
+            match taken {
+                Ok(()) => {}
+                Err(Halt::Over) => return Ok(()),
+                Err(_) if is_complete => return Ok(()),
+                Err(Halt::TooLong) => return Err(self.endless()),
+                Err(Halt::Failed(error)) => return Err(error),
             }
-            taken?;
             if is_complete {
-                silence.set(self.patience.silence.min(AFTER_END));
+                body.silence = self.patience.silence.min(AFTER_END);
             }
+            next = match self.piece(body, caller).await {
+                Err(error) if is_complete && error != LlmError::Cancelled => return Ok(()),
+                piece => piece?,
+            };
         }
+        Ok(())
     }
 
     /// Takes the data of one event.
-    fn take(&self, data: &str, caller: &mut Caller<'_>, answer: &mut Partial) -> Result<(), LlmError> {
-        answer.is_over |= data == "[DONE]";
-        if data.is_empty() || answer.is_over {
+    fn take(&self, data: &str, caller: &mut Caller<'_>, answer: &mut Partial) -> Result<(), Halt> {
+        if data.is_empty() {
             return Ok(());
+        }
+        if data == "[DONE]" {
+            return Err(Halt::Over);
         }
         let data: Value =
             serde_json::from_str(data).map_err(|_| self.unreadable(format!("not JSON: {}", quoted(data))))?;
         let before = answer.text.len();
-        if let Err(trouble) = self.dialect.read(&data, answer) {
-            answer.is_refused = true;
-            return Err(self.trouble(trouble));
+        self.read_part(&data, answer)?;
+        if answer.text.len() > LONGEST_TEXT {
+            return Err(Halt::TooLong);
         }
         if answer.text.len() > before {
             caller.hear(&answer.text[before..]);
         }
+        if answer.is_over { Err(Halt::Over) } else { Ok(()) }
+    }
+
+    /// Takes an answer in one piece, or several of them in a list.
+    fn take_whole(
+        &self,
+        bytes: &[u8],
+        kind: &str,
+        caller: &mut Caller<'_>,
+        answer: &mut Partial,
+    ) -> Result<(), LlmError> {
+        let parts = match serde_json::from_slice(bytes) {
+            Ok(Value::Array(parts)) => parts,
+            Ok(one) => vec![one],
+            Err(_) => Vec::new(),
+        };
+        for part in &parts {
+            self.read_part(part, answer)?;
+        }
+        if answer.stop.is_none() {
+            answer.is_refused = true;
+            return Err(self.no_answer(kind, bytes));
+        }
+        caller.hear(&answer.text);
         Ok(())
+    }
+
+    fn read_part(&self, data: &Value, answer: &mut Partial) -> Result<(), LlmError> {
+        self.dialect.read(data, answer).map_err(|trouble| {
+            answer.is_refused = true;
+            self.trouble(trouble)
+        })
+    }
+
+    /// The next piece of a response; `None` at its end.
+    async fn piece(&self, body: &mut Body, caller: &Caller<'_>) -> Result<Option<Vec<u8>>, LlmError> {
+        // A server that always has more would keep the clocks and the one who cancels from their turns.
+        tokio::task::yield_now().await;
+        if caller.is_cancelled() {
+            return Err(LlmError::Cancelled);
+        }
+        // Whatever comes is a sign of life, a comment that keeps the connection alive too.
+        let piece = timeout(body.silence, body.response.chunk())
+            .await
+            .map_err(|_| self.unreachable(format!("no word for {:.0} s", body.silence.as_secs_f64())))?
+            .map_err(|error| self.unreachable(format!("the answer broke off: {}", chain(&error.without_url()))))?;
+        body.received += piece.as_ref().map_or(0, |piece| piece.len());
+        if body.received > LONGEST {
+            return Err(self.endless());
+        }
+        Ok(piece.map(|piece| piece.to_vec()))
     }
 
     fn finished(&self, answer: Partial) -> Result<Answer, LlmError> {
@@ -268,8 +338,20 @@ impl<D: Dialect> HttpProvider<D> {
         LlmError::Unreadable { who: self.name.clone(), detail: self.quote(&detail) }
     }
 
+    fn endless(&self) -> LlmError {
+        self.unreadable("it does not end".into())
+    }
+
+    /// What came is no answer and no error either, such as a page to log in at: so would the next be.
+    fn no_answer(&self, kind: &str, bytes: &[u8]) -> LlmError {
+        let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED * 8)]);
+        let detail = self.quote(&format!("it sent {kind} and no answer of a model: {beginning}"));
+        LlmError::NotFound { who: self.name.clone(), detail }
+    }
+
     fn quote(&self, text: &str) -> String {
-        quoted(&key::redacted(text, self.key.as_ref()))
+        // Cleaned first: a key with something hidden in it would be found by nobody but a reader.
+        quoted(&key::redacted(&foreign::one_line(text), self.key.as_ref()))
     }
 }
 
@@ -307,17 +389,46 @@ async fn until(is_cancelled: &dyn Fn() -> bool) {
     }
 }
 
-/// What broke a stream, without the parser's words around it.
-fn broken(error: EventStreamError<String>) -> String {
-    match error {
-        EventStreamError::Transport(what) => what,
-        other => format!("the answer is no stream of events: {other}"),
+/// A response while it comes.
+struct Body {
+    response: Response,
+    /// Bytes so far.
+    received: usize,
+    /// How long to wait for the next piece.
+    silence: Duration,
+}
+
+/// Why the reading of a stream stopped before its end.
+enum Halt {
+    /// The server said that this is all.
+    Over,
+    TooLong,
+    Failed(LlmError),
+}
+
+impl From<LlmError> for Halt {
+    fn from(error: LlmError) -> Self {
+        Self::Failed(error)
     }
 }
 
-/// The beginning of a text, on one line.
+impl From<TooLong> for Halt {
+    fn from(_: TooLong) -> Self {
+        Self::TooLong
+    }
+}
+
+/// Whether a text may be the beginning of a stream of events.
+fn begins_events(text: &[u8]) -> bool {
+    ["data:", "event:", "id:", "retry:", ":"].iter().map(|field| field.as_bytes()).any(|field| {
+        let common = field.len().min(text.len());
+        field[..common] == text[..common]
+    })
+}
+
+/// The beginning of a text, on one line and without hidden characters.
 pub(crate) fn quoted(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = foreign::one_line(text);
     match line.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("{} ...", &line[..end]),
         None => line,

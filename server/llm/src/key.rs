@@ -90,10 +90,30 @@ pub(crate) fn is_local(base: &Url) -> bool {
     }
 }
 
+/// Whether an address is of the network that this machine is in: a private number, or a name that only such a network knows.
+fn is_near(base: &Url) -> bool {
+    use std::net::IpAddr;
+    let Some(host) = base.host_str() else { return false };
+    match host.trim_start_matches('[').trim_end_matches(']').parse() {
+        Ok(IpAddr::V4(address)) => address.is_private() || address.is_link_local(),
+        Ok(IpAddr::V6(address)) => address.is_unique_local() || address.is_unicast_link_local(),
+        Err(_) => {
+            let endings = [".local", ".internal", ".lan", ".home.arpa"];
+            !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
+        }
+    }
+}
+
+/// Whether questions go to an address without encryption over a network, and with them no key.
+pub(crate) fn is_readable_on_the_way(base: &Url) -> bool {
+    base.scheme() != "https" && !is_local(base)
+}
+
 /// Whether a key may go to an address; questions may in any case that is no error.
 ///
 /// # Errors
-/// [`LlmError::Setup`] for an address that only a workspace named, or that is not encrypted, and not on this machine.
+/// [`LlmError::Setup`] for an address that only a workspace named, or that is not encrypted, and neither on this machine nor in
+/// its network.
 pub(crate) fn may_go_to(name: &ModelName, base: &Url, named_by_user: bool) -> Result<bool, LlmError> {
     if is_local(base) {
         return Ok(named_by_user);
@@ -107,17 +127,24 @@ pub(crate) fn may_go_to(name: &ModelName, base: &Url, named_by_user: bool) -> Re
              so: pass --base-url, or name the settings file with --config"
         )));
     }
-    if base.scheme() != "https" {
+    if is_readable_on_the_way(base) {
+        // Ollama and the like on another machine of the house want no key.
+        if is_near(base) {
+            return Ok(false);
+        }
         return Err(LlmError::Setup(format!(
-            "{name}: {shown} is not encrypted, so anyone on the way could read the key; use https, or a tunnel to this \
-             machine"
+            "{name}: {shown} is not encrypted, so anyone on the way could read the key and your code; use https, or a tunnel to \
+             this machine"
         )));
     }
     Ok(true)
 }
 
 /// What to do where a server wants a key and got none.
-pub(crate) fn remedy(kind: Kind) -> String {
+pub(crate) fn remedy(kind: Kind, address: &Url) -> String {
+    if is_readable_on_the_way(address) {
+        return "none goes there, since it is not encrypted: use https, or a tunnel to this machine".to_owned();
+    }
     let variable = kind.key_variables().first().copied().unwrap_or_default();
     format!(
         "set {variable}; where a folder's settings name the server, name it yourself too, since none goes there else: pass \
@@ -280,7 +307,24 @@ mod tests {
         check("https://api.anthropic.com", false, Err("only if you say so"));
         check("https://user@evil.example/v1", false, Err("only if you say so"));
         check("https://openrouter.ai/api/v1", true, Ok(true));
-        check("http://openrouter.ai/api/v1", true, Err("not encrypted"));
+        for public in
+            ["http://openrouter.ai/api/v1", "http://8.8.8.8/v1", "http://172.32.0.1/v1", "http://[2001:db8::1]/v1"]
+        {
+            check(public, true, Err("not encrypted"));
+        }
+        for near in [
+            "192.168.1.5:11434",
+            "10.0.0.1",
+            "172.16.9.9",
+            "169.254.1.1",
+            "[fd00::1]:80",
+            "gpu-box",
+            "host.docker.internal",
+        ] {
+            check(&format!("http://{near}/v1"), true, Ok(false));
+            check(&format!("https://{near}/v1"), true, Ok(true));
+            check(&format!("http://{near}/v1"), false, Err("only if you say so"));
+        }
         for local in ["http://localhost:1234/v1", "http://127.0.0.1:1/", "http://[::1]:8080/v1", "http://127.9.9.9/"] {
             check(local, false, Ok(false));
             check(local, true, Ok(true));

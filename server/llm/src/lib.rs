@@ -26,6 +26,8 @@ mod anthropic;
 pub mod connect;
 pub mod editor;
 mod error;
+mod events;
+pub mod foreign;
 mod gate;
 mod gemini;
 pub mod hearing;

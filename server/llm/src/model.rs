@@ -149,7 +149,7 @@ impl Model {
             Err(problem) => problem,
         };
         tracing::info!("{}: asking again: {problem}", self.who());
-        request.messages.push(Message::assistant(first.text));
+        request.messages.push(Message::assistant(structured::remembered(&first.text)));
         request.messages.push(Message::user(structured::complaint(&problem)));
         let second = self.ask(&request, caller)?;
         read(&second.text).map_err(|detail| LlmError::WrongForm { who: self.who(), detail })
@@ -170,7 +170,7 @@ impl Model {
 
     fn attempt(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
         let hearing = &self.options.hearing;
-        let waits = |reason: &LlmError, wait| hearing.waits(&request.label, reason.to_string(), wait);
+        let waits = |reason: String, wait| hearing.waits(&request.label, reason, wait);
         let answer = self.options.retry.run(caller, &waits, |caller| {
             let _pass = self.options.gate.enter(caller.flag())?;
             let most = self.most(request);
@@ -191,7 +191,7 @@ impl Model {
     /// One attempt, which is on the bill whatever comes of it, if the server answered.
     fn attempt_once(&self, request: &Request, caller: &mut Caller<'_>) -> Result<Answer, LlmError> {
         let began = Instant::now();
-        let answer = self.provider.attempt(request, caller);
+        let answer = self.provider.attempt(request, caller).map_err(LlmError::cleaned);
         let in_vain = caller.take_used();
         match &answer {
             Ok(answer) => {
@@ -236,6 +236,7 @@ impl Model {
 
     fn bill(&self, request: &Request, usage: Usage, model: String, took: Duration) {
         let (label, usd) = (request.label.clone(), self.usd(&usage));
+        let model = crate::foreign::one_line(&model);
         self.options.ledger.add(Call { label, model, usage, usd, took });
     }
 

@@ -79,14 +79,16 @@ impl Dialect for OpenAi {
             answer.model.get_or_insert_with(|| model.to_owned());
         }
         let choice = &data["choices"][0];
-        if let Some(text) = choice["delta"]["content"].as_str() {
+        // An answer in one piece has it under another name.
+        let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+        if let Some(text) = said["content"].as_str() {
             answer.text.push_str(text);
         }
         for name in ["reasoning_content", "reasoning"] {
-            answer.thought += choice["delta"][name].as_str().map_or(0, str::len);
+            answer.thought += said[name].as_str().map_or(0, str::len);
         }
         // It comes in pieces; some servers send an empty one with every answer.
-        if let Some(refusal) = choice["delta"]["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
+        if let Some(refusal) = said["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
             match &mut answer.stop {
                 Some(Stop::Withheld(reason)) => reason.push_str(refusal),
                 stop => *stop = Some(Stop::Withheld(refusal.to_owned())),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{StatusCode, Url};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -27,13 +27,14 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// What it means. `who` is provider and model; `has_key` says whether a key was sent.
-    pub(crate) fn meaning(self, who: String, kind: Kind, has_key: bool) -> LlmError {
+    /// What it means. `who` is provider and model; `has_key` says whether a key was sent to `address`.
+    pub(crate) fn meaning(self, who: String, kind: Kind, has_key: bool, address: &Url) -> LlmError {
         let Self { status, retry_after, words, detail } = self;
         let lower = words.to_lowercase();
         match status.as_u16() {
             401 | 403 if !has_key => {
-                LlmError::NoKey { who, remedy: format!("the server wants one ({detail}); {}", key::remedy(kind)) }
+                let remedy = key::remedy(kind, address);
+                LlmError::NoKey { who, remedy: format!("the server wants one ({detail}); {remedy}") }
             }
             401 | 403 => LlmError::KeyRefused { who, detail },
             // Gemini's way to say so.

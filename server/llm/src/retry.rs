@@ -34,7 +34,7 @@ impl Retry {
     pub(crate) fn run<T>(
         &self,
         caller: &mut Caller<'_>,
-        waits: &dyn Fn(&LlmError, Duration),
+        waits: &dyn Fn(String, Duration),
         mut attempt: impl FnMut(&mut Caller<'_>) -> Result<T, LlmError>,
     ) -> Result<T, LlmError> {
         let mut pauses = ExponentialBuilder::default()
@@ -43,7 +43,9 @@ impl Retry {
             .with_max_times(self.times)
             .with_jitter()
             .build();
+        let mut made = 0;
         loop {
+            made += 1;
             let error = match attempt(caller) {
                 Err(error) if error.is_transient() => error,
                 other => return other,
@@ -54,8 +56,9 @@ impl Retry {
             if wait > self.longest * 2 {
                 return Err(error);
             }
-            tracing::info!("{error}; trying again in {:.1} s", wait.as_secs_f64());
-            waits(&error, wait);
+            let reason = format!("{} (try {made} of {})", error.happened(), self.times + 1);
+            tracing::info!("{reason}; trying again in {:.1} s", wait.as_secs_f64());
+            waits(reason, wait);
             pause(wait, caller)?;
         }
     }
@@ -121,6 +124,18 @@ mod tests {
         let (attempts, _, result) = check(vec![busy(Some(3600.0))]);
         assert_eq!(attempts, 1);
         assert!(result.unwrap_err().to_string().contains("wait 60 minutes"));
+    }
+
+    #[test]
+    fn each_wait_is_told_with_its_reason_and_its_try() {
+        let retry = Retry { times: 2, first: Duration::from_millis(1), longest: Duration::from_millis(300) };
+        let told = std::cell::RefCell::new(Vec::new());
+        let waits = |reason, wait| told.borrow_mut().push((reason, wait));
+        let mut errors = vec![busy(Some(0.02)), busy(Some(0.01))];
+        let mut attempt = |_: &mut Caller<'_>| errors.pop().map_or(Ok(()), Err);
+        assert_eq!(retry.run(&mut Caller::new(&|| false, &mut |_| ()), &waits, &mut attempt), Ok(()));
+        let expected = [("x:y: 429 (try 1 of 3)".to_owned(), 10), ("x:y: 429 (try 2 of 3)".to_owned(), 20)];
+        assert_eq!(told.into_inner(), expected.map(|(reason, ms)| (reason, Duration::from_millis(ms))));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::foreign;
+
 /// What is wrong with an answer is told up to so many times.
 const COMPLAINTS: usize = 8;
 
@@ -28,6 +30,19 @@ const BOUNDS: [&str; 15] = [
     "maxProperties",
     "default",
 ];
+
+/// How much of an answer that cannot be used stands in the question for another, in bytes.
+const REMEMBERED: usize = 64 << 10;
+
+/// An answer as it stands in the conversation that goes on after it: whole, unless it is longer than any that is asked for. Each
+/// word of it is paid for once more.
+pub fn remembered(answer: &str) -> String {
+    if answer.len() <= REMEMBERED {
+        return answer.to_owned();
+    }
+    let end = (0..=REMEMBERED).rev().find(|at| answer.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}\n[... {} bytes in all]", &answer[..end], answer.len())
+}
 
 /// The schema of a type, with every subschema in its place, since some servers do not follow references.
 pub fn schema_of<T: JsonSchema>() -> Value {
@@ -91,7 +106,9 @@ fn changed(schema: &Value, change: &dyn Fn(&mut Map<String, Value>)) -> Value {
 /// What is wrong with it, in words that a model can act upon.
 pub fn parse<T: DeserializeOwned>(text: &str, schema: &Value) -> Result<T, String> {
     let json = json_in(text)?;
-    let value: Value = serde_json::from_str(json).map_err(|error| format!("it is not JSON: {error}"))?;
+    let mut value: Value = serde_json::from_str(json).map_err(|error| format!("it is not JSON: {error}"))?;
+    // Here the model's words enter: titles and reasons are shown in terminals.
+    foreign::clean(&mut value);
     let validator = jsonschema::validator_for(schema).map_err(|error| format!("the schema cannot be used: {error}"))?;
     let complaints: Vec<String> = validator
         .iter_errors(&value)

@@ -86,6 +86,33 @@ fn anthropic_is_asked_and_billed() {
 }
 
 #[test]
+fn an_answer_in_one_piece_is_taken_and_billed() {
+    let openai = json!({ "model": "m-1", "choices": [{ "message": { "role": "assistant", "content": CHOICE },
+        "finish_reason": "stop" }], "usage": { "prompt_tokens": 100, "completion_tokens": 20 } });
+    let anthropic = json!({ "type": "message", "model": "m-1", "stop_reason": "end_turn",
+        "content": [{ "type": "thinking", "thinking": "hm" }, { "type": "text", "text": CHOICE }],
+        "usage": { "input_tokens": 100, "output_tokens": 20 } });
+    let gemini = gemini(CHOICE, "STOP");
+    for (kind, answer, spent) in
+        [("openai", openai, (100, 20)), ("anthropic", anthropic, (100, 20)), ("gemini", json!(gemini), (50, 10))]
+    {
+        // Some servers call it a stream all the same.
+        for content_type in ["application/json", "text/event-stream", "text/plain"] {
+            let body = format!("\n{answer:#}\n");
+            let stub = Stub::new(vec![wiremock::ResponseTemplate::new(200).set_body_raw(body, content_type)]);
+            let model = model(kind, &stub.url());
+            let (answer, heard) = ask(&model);
+            assert_eq!((answer.as_deref(), heard.as_str()), (Ok(CHOICE), CHOICE), "{kind} {content_type}");
+            let bill = model.ledger().spent();
+            assert_eq!((bill.calls, bill.input, bill.output), (1, spent.0, spent.1), "{kind} {content_type}");
+        }
+    }
+    let cut = json!({ "choices": [{ "message": { "content": "half" }, "finish_reason": "length" }] });
+    let stub = Stub::new(vec![wiremock::ResponseTemplate::new(200).set_body_json(cut)]);
+    assert!(matches!(ask(&model("openai", &stub.url())).0, Err(LlmError::Truncated { .. })));
+}
+
+#[test]
 fn anthropics_other_ends_are_told_apart() {
     let withheld = Stub::new(vec![events(&anthropic("", "refusal"))]);
     assert!(matches!(ask(&model("anthropic", &withheld.url())).0, Err(LlmError::Withheld { .. })));

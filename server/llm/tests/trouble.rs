@@ -4,7 +4,7 @@
 mod stub;
 
 use std::io::{Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -94,6 +94,104 @@ fn answers_that_are_none_cost_only_themselves() {
         let error = ask(&model("openai", &stub.url())).0.unwrap_err();
         assert!(error.to_string().contains(expected) && !error.is_outage(), "{error}");
     }
+}
+
+#[test]
+fn what_is_no_answer_is_shown_and_not_asked_for_again() {
+    let page = "<!DOCTYPE html><title>Log in</title>";
+    for (body, content_type, expected) in [
+        (
+            page,
+            "text/html; charset=utf-8",
+            "text/html; charset=utf-8 and no answer of a model: <!DOCTYPE html><title>Log in",
+        ),
+        ("It works!", "text/plain", "text/plain and no answer of a model: It works!"),
+        (r#"{"detail":"not for you"}"#, "application/json", "no answer of a model: {\"detail\":\"not for you\"}"),
+        ("{\"choices\": [", "application/json", "no answer of a model: {"),
+        ("{\"done\":false}\n{\"done\":true}\n", "application/x-ndjson", "application/x-ndjson and no answer"),
+    ] {
+        let stub = Stub::new(vec![ResponseTemplate::new(200).set_body_raw(body, content_type)]);
+        let error = ask(&model("openai", &stub.url())).0.unwrap_err();
+        assert!(error.to_string().contains(expected) && error.is_outage(), "{error}");
+        assert!(error.to_string().contains("check the model's name and the base URL"), "{error}");
+        assert_eq!(stub.requests().len(), 1, "{error}");
+    }
+}
+
+/// A server that sends `piece` again and again after a head, until nobody takes it any more; with the bytes that it got rid of.
+fn endless(status: &str, content_type: &str, first: &str, piece: String) -> (String, Arc<AtomicUsize>) {
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\nconnection: close\r\n\r\n{first}");
+    let sent = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&sent);
+    let (url, _) = raw(move |_, stream| {
+        let _ = stream.write_all(head.as_bytes());
+        while stream.write_all(piece.as_bytes()).is_ok() {
+            count.fetch_add(piece.len(), Ordering::SeqCst);
+        }
+    });
+    (url, sent)
+}
+
+#[test]
+fn a_server_that_does_not_end_costs_neither_memory_nor_patience() {
+    let events = "text/event-stream";
+    let long = |text: &str| text.repeat((64 << 10) / text.len());
+    for (status, content_type, first, piece, expected) in [
+        ("200 OK", events, "", long("\n"), "does not end"),
+        ("200 OK", events, "data: {}\n", long("\r\n: alive\n"), "does not end"),
+        ("200 OK", events, "data: ", "x".repeat(1024), "does not end"),
+        ("200 OK", events, "", long("data: x\n"), "does not end"),
+        ("200 OK", "application/json", "{\"choices\": \"", long("x"), "does not end"),
+        ("200 OK", "text/html", "<html>", long("x"), "no answer of a model"),
+        ("400 Bad Request", "text/plain", "", long("no "), "the request was refused (400 Bad Request: no no"),
+        ("503 Unavailable", "text/plain", "", long("no "), "busy or rate limited (503 Service Unavailable: no no"),
+    ] {
+        let (url, sent) = endless(status, content_type, first, piece);
+        let error = ask(&model("openai", &url)).0.unwrap_err().to_string();
+        assert!(error.contains(expected) && error.len() < 1000, "{first}: {error}");
+        // What lies in the buffers of the connections comes on top of what was read.
+        let sent = sent.load(Ordering::SeqCst);
+        assert!(sent < 128 << 20, "{first}: it took {sent} bytes");
+    }
+}
+
+#[test]
+fn cancelling_is_heard_while_the_server_keeps_talking() {
+    let event = format!("data: {}\n\n", json!({ "choices": [{ "delta": { "content": "a" } }] }));
+    for (first, piece) in [("", event.repeat(1000)), ("data: ", "x".repeat(1024))] {
+        let (url, sent) = endless("200 OK", "text/event-stream", first, piece);
+        let is_cancelled = || sent.load(Ordering::SeqCst) > 100_000;
+        let answer = model("openai", &url).ask(&question(), &mut Caller::new(&is_cancelled, &mut |_| ()));
+        assert_eq!(answer, Err(LlmError::Cancelled));
+    }
+}
+
+#[test]
+fn foreign_words_do_nothing_to_a_terminal() {
+    let bad = "\u{1b}[31mRED\u{1b}]0;pwned\u{7}\r\nverdict: faster\u{9b}2J\u{202e}";
+    let error = json!({ "error": { "message": bad, "code": 400, "type": "invalid_request_error" }, "type": "error" });
+    let withheld = json!({ "choices": [{ "delta": { "refusal": bad }, "finish_reason": "stop" }] });
+    let blocked = json!({ "promptFeedback": { "blockReason": bad } });
+    let page = ResponseTemplate::new(200).set_body_raw(bad, "text/html");
+    for kind in ["openai", "anthropic", "gemini"] {
+        for answer in [
+            refused(400, bad),
+            refused(401, bad),
+            refused(503, bad),
+            ResponseTemplate::new(404).set_body_string(bad),
+            events(std::slice::from_ref(&error)),
+            events(&[withheld.clone(), blocked.clone()]),
+            ResponseTemplate::new(200).set_body_raw(format!("data: {bad}\n\n"), "text/event-stream"),
+            page.clone(),
+        ] {
+            let error = ask(&model(kind, &Stub::new(vec![answer]).url())).0.unwrap_err().to_string();
+            assert!(!error.contains(llm::foreign::is_hidden) && !error.contains('\n'), "{kind}: {error:?}");
+        }
+    }
+    let named = json!({ "model": bad, "choices": [{ "delta": { "content": "a" }, "finish_reason": "stop" }] });
+    let model = model("openai", &Stub::new(vec![events(&[named])]).url());
+    assert!(ask(&model).0.is_ok());
+    assert_eq!(model.ledger().take_calls()[0].model, "[31mRED]0;pwned verdict: faster2J");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! - `prompts` renders the templates of `prompts/`; `facts` is what they are filled with.
 //! - `selector`, `designer` and `writer` ask, check what comes back, and ask once more where it cannot be used.
-//! - `novelty` tells plans that repeat what was tried; `code_answer` reads code out of an answer.
+//! - `novelty` tells plans that repeat what was tried; `code_answer` reads code out of an answer, `limits` refuses what would take
+//!   too long to read as code.
 //!
 //! Stages keep nothing between calls that a resumed run would miss: a question is a function of its brief. What was chosen
 //! for diversity: no islands as OpenEvolve has them, since a generation is three experiments and islands would starve; the
@@ -12,6 +13,7 @@
 mod code_answer;
 mod designer;
 mod facts;
+mod limits;
 mod novelty;
 mod preview;
 mod prompts;

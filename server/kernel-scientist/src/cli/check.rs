@@ -106,7 +106,7 @@ fn sanitize(
     let bench = &subject.workbench;
     // Half a minute of silence looks like a program that hangs.
     if !bench.is_ready_to_sanitize(sanitizer) && !context.draws_progress() {
-        eprintln!("note: the sanitizer's runtime is built, once on this machine; this takes half a minute or more");
+        super::tell("note: the sanitizer's runtime is built, once on this machine; this takes half a minute or more");
     }
     let progress = Progress::new(context);
     progress.say("looking with a sanitizer (the first time its runtime is built)");

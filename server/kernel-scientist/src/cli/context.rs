@@ -102,7 +102,7 @@ fn write_out(text: &str) -> Result<(), CliError> {
 
 /// A text without what a terminal obeys: words of models, servers and sources are shown, not carried out.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
+    let is_plain = |c: char| c == '\r' || !llm::foreign::is_hidden(c);
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
     }
@@ -166,6 +166,7 @@ mod tests {
         for (text, expected) in [
             ("plain\n\ttext \u{e9}\r\n", "plain\n\ttext \u{e9}\r\n"),
             ("\u{1b}]0;title\u{7}", "\u{fffd}]0;title\u{fffd}"),
+            ("a\u{202e}b", "a\u{fffd}b"),
             ("\u{9b}31mred\u{0}\u{7f}", "\u{fffd}31mred\u{fffd}\u{fffd}"),
         ] {
             assert_eq!(printable(text), expected);

@@ -6,8 +6,6 @@ use lab::{Failure, LabError};
 use notebook::NotebookError;
 use serde::Serialize;
 
-use super::context::printable;
-
 /// Why a command did not do what it was asked. The text says what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
@@ -40,10 +38,10 @@ impl CliError {
 
     /// Prints the error to standard error and gives the exit status.
     pub fn report(&self) -> ExitCode {
-        eprintln!("kernel-scientist: {}", printable(&self.to_string()));
+        super::tell(&format!("kernel-scientist: {self}"));
         if let Self::CodeFailed(Failure::DoesNotCompile { diagnostics }) = self {
             for diagnostic in diagnostics.iter().skip(1).take(9) {
-                eprintln!("  {}", printable(&diagnostic.to_string()));
+                super::tell(&format!("  {diagnostic}"));
             }
         }
         ExitCode::from(self.status())

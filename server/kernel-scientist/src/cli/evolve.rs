@@ -22,7 +22,7 @@ use super::context::read_source;
 use super::progress::Progress;
 use super::provider::{BoxedStages, Provider, ProviderArgs};
 use super::subject::{Subject, SubjectArgs, seconds};
-use super::{CliError, Context};
+use super::{CliError, Context, consent};
 use crate::config::Config;
 use crate::forecasts::cured;
 use crate::models::{self, Models, Reach};
@@ -78,9 +78,21 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
     let reach = Reach { listener: Some(progress.listener(context.json())), ..args.provider.reach(skip) };
     // Before anything is built: a missing key is told at once.
     let models = provider.connect(&reach, &config)?;
-    if let (Some(models), Some(unfinished)) = (&models, &unfinished) {
-        models.go_on_at(&notebook.run(unfinished.run)?, &reach).map_err(CliError::Usage)?;
+    match (&models, &unfinished) {
+        (Some(models), Some(unfinished)) => {
+            let run = notebook.run(unfinished.run)?;
+            models.go_on_at(&run, &reach).map_err(CliError::Usage)?.iter().for_each(|note| super::tell(note));
+            if models.begins_to_cost(&run) && !cost::is_limited(args) {
+                return Err(CliError::Usage(format!(
+                    "run {} cost nothing so far, and calls may cost money where it would go on; give a limit (--max-usd, \
+                     --max-tokens or --max-calls), or leave --base-url out",
+                    run.id
+                )));
+            }
+        }
+        (models, _) => consent::require(&provider, &args.provider, &config, models.as_ref())?,
     }
+    models.iter().flat_map(|models| &models.notes).for_each(|note| super::tell(note));
     let original = match &unfinished {
         Some(unfinished) => file.with_text(unfinished.text.clone()),
         None => file.clone(),

@@ -7,6 +7,7 @@
 mod analyze;
 mod benchmark;
 mod check;
+mod consent;
 mod context;
 mod doctor;
 mod error;
@@ -138,6 +139,12 @@ fn parse() -> (Cli, Result<(), CliError>) {
         Ok(cli) => (cli, misplaced),
         Err(error) => error.format(&mut command).exit(),
     }
+}
+
+/// Says something on standard error. Words of a model, a server or a program under test may stand in it: see
+/// [`Context::print`].
+fn tell(text: &str) {
+    eprintln!("{}", context::printable(text));
 }
 
 /// Refuses a kernel's name that the file does not have, and says which it has.

@@ -24,6 +24,7 @@ struct Line {
 
 impl Line {
     fn say(&self, doing: String) {
+        let doing = llm::foreign::one_line(&doing);
         self.bar.set_message(doing.clone());
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
     }
@@ -78,7 +79,7 @@ impl Progress {
                 return;
             }
             match (&event, event.of_models()) {
-                (Event::Waiting { .. }, Some(text)) => line.bar.suspend(|| eprintln!("{}", context::printable(&text))),
+                (Event::Waiting { .. }, Some(text)) => line.bar.suspend(|| super::tell(&text)),
                 (_, Some(text)) => line.beside(&text),
                 _ => {}
             }

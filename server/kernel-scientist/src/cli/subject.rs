@@ -102,7 +102,7 @@ impl Subject {
         let workbench = Workbench::open(source, options, &context.cancel)?;
         progress.end();
         if let Some(note) = workbench.note() {
-            eprintln!("note: {note}");
+            super::tell(&format!("note: {note}"));
         }
         Ok(Self { source: source.clone(), workbench })
     }
@@ -112,7 +112,7 @@ impl Drop for Subject {
     /// However the command ends, the user learns what the results are to be taken with.
     fn drop(&mut self) {
         for remark in self.workbench.remarks() {
-            eprintln!("note: {remark}");
+            super::tell(&format!("note: {remark}"));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::context::read_source;
 use super::progress::Progress;
 use super::provider::{Provider, ProviderArgs};
 use super::subject::{Subject, SubjectArgs};
-use super::{CliError, Context, figures};
+use super::{CliError, Context, consent, figures};
 use crate::devices::CPU;
 use crate::forecasts::outlook::{self, Outlook};
 use crate::models::Reach;
@@ -70,6 +70,8 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     let progress = Progress::hidden(context);
     let reach = Reach { listener: Some(progress.listener(false)), ..args.provider.reach(0) };
     if let Some(models) = provider.connect(&reach, &config)? {
+        consent::require(&provider, &args.provider, &config, Some(&models))?;
+        models.notes.iter().for_each(|note| super::tell(note));
         let hypotheses = designed::by(context, args, &source, &config, &models, &progress)?;
         let told: Vec<Told> = hypotheses.into_iter().map(|hypothesis| Told { hypothesis, forecast: None }).collect();
         return tell(context, args, &provider, &told);
@@ -110,7 +112,7 @@ fn with_forecasts(
         Ok(outlooks) => outlooks,
         Err(CliError::Cancelled) => return Err(CliError::Cancelled),
         Err(error) => {
-            eprintln!("note: in the catalog's order, since there is no forecast: {error}");
+            super::tell(&format!("note: in the catalog's order, since there is no forecast: {error}"));
             vec![None; hypotheses.len()]
         }
     };

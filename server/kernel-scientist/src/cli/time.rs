@@ -96,7 +96,7 @@ pub fn run(context: &Context, args: &TimeArgs) -> Result<(), CliError> {
     };
 
     if let Some(note) = other.as_ref().and_then(|other| feed_note(&subject, other)) {
-        eprintln!("note: {note}");
+        super::tell(&format!("note: {note}"));
     }
     let notebook = context.notebook_path()?;
     let start = Instant::now();

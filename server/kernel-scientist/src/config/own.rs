@@ -45,6 +45,14 @@ impl Config {
         }
     }
 
+    /// Whether who is asked is what the user's own file says, and no folder's has a say in it.
+    pub fn is_chosen_by_user(&self) -> bool {
+        let chosen = |from: &ScientistConfig| {
+            [&from.provider, &from.model, &from.selector, &from.designer, &from.writer].map(Clone::clone)
+        };
+        chosen(&self.scientist) == chosen(&self.own)
+    }
+
     /// Whether the command that prints a key is the user's, and may be run.
     pub fn may_run_key_command(&self) -> bool {
         let ScientistConfig { api_key_command: command, .. } = &self.scientist;
@@ -162,6 +170,10 @@ mod tests {
             assert!(!found.is_named_by_user(llm::Kind::Anthropic));
         };
         check("", true, true);
+        let own_model = "[scientist]\nprovider = \"openai\"\nmodel = \"m\"\n";
+        assert!(read("[scientist]\nmax_calls = 3\n", own_model).is_chosen_by_user());
+        assert!(!read("[scientist]\nwriter = \"openai:large\"\n", own_model).is_chosen_by_user());
+        assert!(!read("[scientist]\nmodel = \"large\"\n", own_model).is_chosen_by_user());
         check("[scientist]\nbase_url = \"https://theirs.example/v1\"\n", false, true);
         check("[scientist]\napi_key_command = \"curl theirs.example\"\n", true, false);
     }

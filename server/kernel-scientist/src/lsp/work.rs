@@ -244,6 +244,7 @@ impl Assignment {
         let config = self.config()?;
         let reach = self.reach(skip);
         let models = provider.connect(&reach, &config).map_err(told)?;
+        models.iter().flat_map(|models| &models.notes).for_each(|note| tracing::warn!("{note}"));
         if let (Some(models), Some(run)) = (&models, &resumed) {
             models.go_on_at(run, &reach).map_err(Outcome::Error)?;
         }
@@ -387,6 +388,7 @@ impl Assignment {
         let config = self.config()?;
         let models = provider.connect(&self.reach(0), &config).map_err(told)?;
         if let Some(models) = &models {
+            models.notes.iter().for_each(|note| tracing::warn!("{note}"));
             models.limit(self.settings.max_usd.or(config.scientist.max_usd)).map_err(Outcome::Error)?;
         }
         Ok(models)

@@ -156,7 +156,8 @@ impl Designer for ModelDesigner {
         if plans.is_empty() {
             return Err(StageError::Unusable("every plan of the design repeats one that was tried before".into()));
         }
-        Ok(Design { avenues: answer.avenues, plans })
+        let avenues = answer.avenues.iter().map(|avenue| facts::one_line(avenue)).collect();
+        Ok(Design { avenues, plans })
     }
 }
 
@@ -234,7 +235,7 @@ fn hypothesis(plan: &Plan, author: &str) -> Hypothesis {
         key: format!("{family}:{}-{}", plan.kernel, &said[..6]),
         kernel: plan.kernel.clone(),
         title: facts::one_line(&plan.title),
-        reason: plan.reason.trim().to_owned(),
+        reason: facts::one_line(&plan.reason),
         source: format!("proposed by {author}"),
         rubric: plan.rubric.trim().to_owned(),
         line: plan.line,

@@ -189,6 +189,7 @@ fn micros(ns: f64) -> String {
     }
 }
 
+/// A text on one line, without what does something to a terminal.
 pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    llm::foreign::one_line(text)
 }

@@ -317,6 +317,9 @@ fn code_that_cannot_be_used_is_asked_for_once_more() {
         (fence(&TEXT.replace("int n", "long n")), "must keep (float*a, int n)"),
         (fence("void run(float* a, int n) {}\n"), "there is no kernel in the file"),
         (fence(&format!("{TEXT}// {}\n", "x".repeat(40_000))), "are enough for any version of it"),
+        (fence(&(TEXT.to_owned() + &"__global__ void more() {}\n".repeat(400))), "the file has 401 kernels"),
+        (fence(&format!("{TEXT}{}int{} a;\n", "A<".repeat(2000), ">".repeat(2000))), "256 brackets inside one another"),
+        (fence(&format!("{TEXT}// \u{1b}]0;title\u{7}\n")), "a hidden character in the file (U+001B)"),
     ] {
         let script = Script::of(&[&bad, &fence(TEXT)]);
         assert_eq!(written(&script, inquiry()).unwrap().text, TEXT, "{bad}");
@@ -324,6 +327,37 @@ fn code_that_cannot_be_used_is_asked_for_once_more() {
         let error = written(&Script::of(&[&bad, &bad]), inquiry()).unwrap_err();
         assert!(matches!(&error, StageError::Unusable(why) if why.contains(complaint)), "{error}");
     }
+}
+
+#[test]
+fn an_answer_that_is_far_too_long_is_not_sent_back_whole() {
+    let huge = format!("```cpp\n{TEXT}// {}\n```\n", "words ".repeat(700_000));
+    let good = format!("```cpp\n{TEXT}```\n");
+    let script = Script::of(&[&huge, &good]);
+    assert_eq!(written(&script, inquiry()).unwrap().text, TEXT);
+    let question = &script.questions()[1];
+    assert!(
+        question.contains("are enough for any version of it") && question.len() < 200_000,
+        "{} bytes",
+        question.len()
+    );
+}
+
+#[test]
+fn models_words_do_nothing_to_a_terminal() {
+    let bad = "Wide\u{1b}[2J\u{7} loads\nverdict: faster, 9.99x\u{9b}31m\u{202e}";
+    let script = Script::of(&[&design(&[planned(bad, "float4")])]);
+    let made = designed(&script, &[]).unwrap();
+    let plan = &made.plans[0];
+    assert_eq!(plan.title, "Wide[2J loads verdict: faster, 9.99x31m");
+    let hypothesis = serde_json::to_value(plan).unwrap();
+    let shown = [&hypothesis["key"], &hypothesis["title"], &hypothesis["reason"], &hypothesis["rubric"]];
+    for text in shown.into_iter().filter_map(|text| text.as_str()).chain(made.avenues.iter().map(String::as_str)) {
+        assert!(!text.contains(llm::foreign::is_hidden), "{text:?}");
+    }
+    let script = Script::of(&[&format!("{bad}\n```cpp\n{TEXT}```\n")]);
+    let draft = written(&script, inquiry()).unwrap();
+    assert_eq!(draft.report, "Wide[2J loads verdict: faster, 9.99x31m");
 }
 
 #[test]
@@ -501,6 +535,25 @@ fn templates_may_be_the_users_and_their_mistakes_are_told() {
     selector("{% for x %}");
     let error = load().unwrap_err().to_string();
     assert!(error.contains("selector.md") && error.contains("line 1"), "{error}");
+}
+
+#[test]
+fn a_template_comes_to_an_end() {
+    let loops = |body: &str| {
+        let each = "{% for i in range(100000) %}";
+        format!("{each}{each}{body}{{% endfor %}}{{% endfor %}}")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (text, expected) in [
+        (loops(""), "it takes more than 2000000 steps"),
+        (loops(&"x".repeat(1000)), "is longer than 16 MiB"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}".to_owned(), "recursion"),
+    ] {
+        std::fs::write(folder.path().join("selector.md"), &text).unwrap();
+        let prompts = Prompts::load(Some(folder.path())).unwrap();
+        let error = selector::question(&Inquiry { prompts, ..inquiry() }, &population(), None).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("selector.md"), "{text:.60}: {error}");
+    }
 }
 
 #[test]

@@ -9,16 +9,15 @@ use llm::{Message, Model, Request};
 use serde::Serialize;
 
 use super::code_answer::{self, Written};
-use super::facts;
 use super::prompts::PromptError;
-use super::{Inquiry, asked};
+use super::{Inquiry, asked, facts, limits};
 use crate::findings::in_words;
 use crate::stages::{Draft, Hypothesis, RepairBrief, StageError, WriteBrief, Writer};
 
 /// Messages of the compiler, and of sanitizers, shown for a repair at most.
 const MESSAGES: usize = 8;
-/// Bytes that a version may have beyond four times its base's: to read and compile what is larger would take minutes.
-const LARGEST: usize = 32 << 10;
+/// Characters of a line that is shown beside a message at most.
+const LINE: usize = 300;
 /// Tokens of an answer that holds a file, at first.
 const FILE_TOKENS: u32 = 32_768;
 
@@ -118,7 +117,8 @@ fn places(failure: &Failure, draft: &str, file: &Path) -> Vec<Place> {
 }
 
 fn line_of(draft: &str, line: u32) -> String {
-    draft.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().trim().to_owned()
+    let line = draft.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default().trim();
+    line.chars().take(LINE).collect()
 }
 
 /// What a sanitizer found, with the other place that has to do with it.
@@ -135,20 +135,23 @@ fn of_fault(fault: &Fault, draft: &str) -> Option<Place> {
 }
 
 impl ModelWriter {
-    /// Asks for a version, once more where the first answer holds none; `edits` says in which form, which is against `base` then.
-    fn version(&self, mut request: Request, base: &str, edits: bool, cancel: &Cancel) -> Result<Draft, StageError> {
+    /// Asks for a version, once more where the first answer holds none; `edits` says in which form, which is against `base` then. `first`
+    /// is what the plan began with: mending makes no version longer than writing may.
+    fn version(
+        &self,
+        mut request: Request,
+        base: &str,
+        first: &str,
+        edits: bool,
+        cancel: &Cancel,
+    ) -> Result<Draft, StageError> {
         let read = |answer: &str| -> Result<Written, String> {
             let written =
                 if edits { code_answer::edited(answer, base) } else { code_answer::whole_file(answer, base) }?;
+            // First of all: the others take their time with what is long.
+            limits::check(&written.text, first)?;
             if let Some(entry) = &self.inquiry.task.entry {
                 code_answer::keeps(entry, base, &written.text)?;
-            }
-            let most = 4 * base.len() + LARGEST;
-            if written.text.len() > most {
-                return Err(format!(
-                    "the file is {} bytes long; {most} are enough for any version of it",
-                    written.text.len()
-                ));
             }
             // Cheap; what is left to find out the build does.
             if !written.text.contains("__global__") {
@@ -160,7 +163,7 @@ impl ModelWriter {
         let written = match read(&answer.text) {
             Ok(written) => written,
             Err(problem) => {
-                request.messages.push(Message::assistant(answer.text));
+                request.messages.push(Message::assistant(llm::structured::remembered(&answer.text)));
                 request.messages.push(Message::user(format!(
                     "This answer cannot be used: {problem}.\nGive it again, whole, in the form that was asked for."
                 )));
@@ -178,7 +181,7 @@ impl Writer for ModelWriter {
     fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
         let request = question(&self.inquiry, brief)?;
         let base = &brief.base.text;
-        Ok(vec![self.version(request, base, by_edits(&self.inquiry, base), cancel)?])
+        Ok(vec![self.version(request, base, base, by_edits(&self.inquiry, base), cancel)?])
     }
 
     fn answers_at_once(&self) -> bool {
@@ -213,6 +216,6 @@ impl Writer for ModelWriter {
         if let Some(asked) = request.messages.first_mut() {
             asked.text = format!("{}\n# What came of it\n\n{repair}", asked.text);
         }
-        self.version(request, brief.draft, edits, cancel).map(Some)
+        self.version(request, brief.draft, &brief.write.base.text, edits, cancel).map(Some)
     }
 }

@@ -38,12 +38,13 @@ fn dollars(text: &str) -> Result<f64, String> {
 
 /// Whether the command line says anything of the budget.
 pub(super) fn is_changed(args: &EvolveArgs) -> bool {
+    args.generations.is_some() || args.max_time.is_some() || is_limited(args)
+}
+
+/// Whether the command line limits what models may cost.
+pub(super) fn is_limited(args: &EvolveArgs) -> bool {
     let SpendingArgs { max_usd, max_tokens, max_calls } = args.spending;
-    args.generations.is_some()
-        || args.max_time.is_some()
-        || max_usd.is_some()
-        || max_tokens.is_some()
-        || max_calls.is_some()
+    max_usd.is_some() || max_tokens.is_some() || max_calls.is_some()
 }
 
 /// The budget of a run: what the command line says, else what the run had, else the settings.
@@ -85,7 +86,7 @@ fn times(args: &EvolveArgs, before: Option<Budget>) -> Budget {
 
 /// Says on standard error what a run will probably cost.
 pub(super) fn tell_estimate(scientist: &ModelScientist, models: &Models, source: &Source, budget: &Budget) {
-    eprintln!("{}", models.estimate(scientist, &source.text, budget));
+    crate::cli::tell(&models.estimate(scientist, &source.text, budget));
 }
 
 /// How often a model's predictions held, over all its runs.

@@ -37,6 +37,7 @@ pub(super) fn by(
         DesignError::Stage(error) => CliError::Unavailable(error.to_string()),
     })?;
     let spent = models.ledger.spent();
-    eprintln!("spent: {} calls, {} tokens, {:.4} US dollars", spent.calls, spent.tokens(), spent.usd);
+    let (calls, tokens, usd) = (spent.calls, spent.tokens(), spent.usd);
+    crate::cli::tell(&format!("spent: {calls} calls, {tokens} tokens, {usd:.4} US dollars"));
     Ok(found)
 }
