@@ -135,8 +135,8 @@ mod tests {
             memory: "global".into(),
             kind: "atomic".into(),
             per_block: 1.0,
-            sectors: 1.0,
-            ideal_sectors: 1.0,
+            sectors: sectors.0,
+            ideal_sectors: sectors.1,
             conflict_degree: 1.0,
             l1_hits: 0.0,
             l2_hits: 0.0,
@@ -225,6 +225,15 @@ mod tests {
             let plan = Hypothesis { kernel: kernel.into(), ..plan(key) };
             assert_eq!(judged(plan.clone(), forecast), plan);
         }
+    }
+
+    /// The account of such a line names 32 and 2, its hint 32; this is neither.
+    #[test]
+    fn the_mean_of_accesses_that_differ_is_called_one() {
+        let mut sick = line(3, 0.5, 1.0, (32.0, 4.0), 1.0);
+        sick.accesses.push(AccessForecast { sectors: 2.0, ..sick.accesses[0].clone() });
+        sick.sectors = 17.0;
+        assert_eq!(of_line(&sick)[0].what, "17.0 sectors an access on average, where 4.0 would do");
     }
 
     #[test]
