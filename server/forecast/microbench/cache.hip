@@ -227,6 +227,49 @@ template <bool WRITE, bool PAST_L1> __global__ void sweep_private(float4 *data, 
     }
   if (sum == 12345.0f) *sink = sum;
 }
+/// Where to go next from each word: one ring through all of them, in random order.
+static std::vector<unsigned> ring(unsigned words) {
+  std::vector<unsigned> order(words), next(words);
+  for (unsigned i = 0; i < words; ++i) order[i] = i;
+  for (unsigned i = words - 1; i > 0; --i) std::swap(order[i], order[scatter(i + 1) % (i + 1)]);
+  for (unsigned i = 0; i < words; ++i) next[order[i]] = order[(i + 1) % words];
+  return next;
+}
+/// Every lane follows the ring from a place of its own. Shared memory that the block owns is taken from the first level, where they are
+/// one.
+template <int SHARED_KIB> __global__ void follow(const unsigned *__restrict__ next, unsigned words, int *sink, long long *cycles, int steps) {
+  __shared__ unsigned own[SHARED_KIB * 256];
+  own[threadIdx.x] = 0;
+  unsigned at = (unsigned)(scatter(blockIdx.x * blockDim.x + threadIdx.x) % words) + *(volatile unsigned *)&own[threadIdx.x];
+  __syncthreads();
+  long long begin = clock64();
+  for (int s = 0; s < steps; ++s) at = next[at];
+  __syncthreads();
+  long long end = clock64();
+  report_cycles(cycles, begin, end);
+  if (at == words) *sink = 1;
+}
+static void l2_random() {
+  const int steps = 128;
+  for (unsigned kib : {1024, 8192}) {
+    std::vector<unsigned> next = ring(kib * 256);
+    Device<unsigned> words(next.size());
+    words.upload(next);
+    auto follows = [&](auto kernel, int blocks, int threads, double shared_kib) {
+      for (int busy : {1, processors()}) {
+        Spread c = block_cycles(busy * blocks, [&](long long *cycles) { hipLaunchKernelGGL(kernel, dim3(busy * blocks), dim3(threads), 0, 0, words.data, (unsigned)next.size(), (int *)sink_, cycles, steps); });
+        // A few blocks alone have a processor each.
+        double of_processor = busy == 1 ? 1 : blocks;
+        emit("l2_random_load_cycles_per_line", {{"footprint_kib", (double)kib}, {"busy_processors", busy == 1 ? (double)blocks : busy}, {"shared_kib_per_processor", shared_kib * of_processor}}, c * (1.0 / (steps * threads * of_processor)), "cycles", "every lane's next address is what it just loaded, by plain loads that the first level seldom has; cycles of the whole processor");
+      }
+    };
+    follows(follow<1>, 4, 256, 1);
+    follows(follow<16>, 4, 256, 16);
+    follows(follow<47>, 4, 256, 47);
+    follows(follow<31>, 7, 128, 31);
+  }
+}
+
 static void l2_footprints() {
   for (double mib : {2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 80, 100, 160, 320}) {
     unsigned count = (unsigned)(mib * (1 << 20) / 16);
@@ -255,6 +298,7 @@ int main() {
   CHECK(hipMalloc((void **)&offsets_, 4096));
   l1_patterns();
   l2_patterns();
+  l2_random();
   l2_footprints();
   return 0;
 }

@@ -43,6 +43,25 @@ template <bool STORE> __global__ void hold(float *data, long long cycles) {
   while (clock64() - begin < cycles) {}
   if (STORE) data[blockIdx.x * blockDim.x + threadIdx.x] = 1;
 }
+enum Wait { on_memory, on_shared, on_arithmetic };
+/// What a round of blocks does: every lane follows words of the second-level cache, or reads shared memory, or computes.
+template <Wait WAIT> __global__ void round(const unsigned *next, unsigned words, float *data, int steps) {
+  extern __shared__ float own[];
+  unsigned at = (unsigned)(scatter(blockIdx.x * blockDim.x + threadIdx.x) % words);
+  float x = threadIdx.x;
+  for (int s = 0; s < steps; ++s) {
+    if (WAIT == on_memory) at = next[at];
+    if (WAIT == on_shared) {
+#pragma unroll
+      for (int u = 0; u < 32; ++u) x += *(volatile float *)&own[(threadIdx.x * 2 + u) & 1023];
+    }
+    if (WAIT == on_arithmetic) {
+#pragma unroll
+      for (int u = 0; u < 64; ++u) x = fmaf(x, 0.999f, 0.5f);
+    }
+  }
+  if (x == 12345.0f || at == words) data[0] = x;
+}
 struct Times {
   long long begin, end;
 };
@@ -93,6 +112,30 @@ int main() {
     turnaround(hold<false>, "block_turnaround_cycles", "blocks that stay 4000 cycles by the clock, 40 in each place: what a block takes beyond them, at the attribute's clock rate");
     turnaround(hold<true>, "block_turnaround_after_store_cycles", "the same, each lane storing one word at the end");
   }
+
+  // A last round of a quarter: what it takes of the time of a full one. 0.25 where all units get as many of its blocks, 1 where a
+  // few take as many as they can hold.
+  const unsigned words = 1 << 18;
+  std::vector<unsigned> step(words);
+  for (unsigned i = 0; i < words; ++i) step[i] = (unsigned)((scatter(i + 1) ^ i) % words);
+  Device<unsigned> next(words);
+  next.upload(step);
+  const int resident = 8;
+  int lds;
+  CHECK(hipDeviceGetAttribute(&lds, hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, 0));
+  lds = (lds / resident - 1024) / 1024 * 1024;
+  auto last_round = [&](auto kernel, const char *figure, int steps) {
+    for (int rounds : {1, 2, 4, 8}) {
+      auto seconds = [&](double of) {
+        return event_seconds([&] { hipLaunchKernelGGL(kernel, dim3((unsigned)(processors() * resident * of)), dim3(256), lds, 0, next.data, words, data_, steps); }, [] { hipLaunchKernelGGL(busy, dim3(processors() * 4), dim3(512), 0, 0, (float4 *)data_, (size_t)1 << 22); }, 15);
+      };
+      double full = seconds(rounds).value;
+      emit(figure, {{"rounds_before", (double)rounds}}, (seconds(rounds + 0.25) - full) * (1 / (seconds(rounds + 1).value - full)), "rounds", "eight blocks of 256 fit on a unit; by the times of so many rounds, a quarter more, and one more");
+    }
+  };
+  last_round(round<on_memory>, "last_round_part_memory", 32);
+  last_round(round<on_shared>, "last_round_part_shared_memory", 64);
+  last_round(round<on_arithmetic>, "last_round_part_arithmetic", 128);
 
   Device<Times> times(processors() * 64);
   for (int threads : {128, 256, 1024}) {

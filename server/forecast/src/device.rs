@@ -18,6 +18,23 @@ pub struct Figure {
     pub source: String,
 }
 
+/// Figures of which a device can have any one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// Ascending.
+    pub values: Vec<f64>,
+    /// As [`Figure::source`].
+    pub source: String,
+}
+
+impl Steps {
+    /// The least that is enough for `needed`, or `needed` itself where none is.
+    pub fn least(&self, needed: f64) -> f64 {
+        self.values.iter().copied().find(|&value| value >= needed).unwrap_or(needed)
+    }
+}
+
 impl std::ops::Deref for Figure {
     type Target = f64;
     fn deref(&self) -> &f64 {
@@ -112,6 +129,9 @@ pub struct Units {
     pub lds_bytes: Figure,
     /// Bytes that each block takes besides its own.
     pub lds_reserved_bytes: Figure,
+    /// Rounds of blocks after which a last round that does not fill the device is spread evenly over the units, where blocks wait for
+    /// memory. With fewer, units that are done a little earlier than others take as many of its blocks as they can hold.
+    pub rounds_until_even: Option<Figure>,
 }
 
 /// How instructions leave.
@@ -262,6 +282,10 @@ pub struct L1 {
     pub miss_cycles: Figure,
     /// Cycles for each line that is missing.
     pub miss_line_cycles: Figure,
+    /// Bytes of it that shared memory can get, where it is taken out of it: the least of these that holds what the resident blocks need.
+    pub lds_steps: Option<Steps>,
+    /// The part of its lines that can be on their way at once, where a line has its place before it comes.
+    pub lines_on_their_way: Option<Figure>,
     /// Whether shared memory and the cache share one pipe.
     pub one_pipe_with_lds: bool,
     /// Cycles of a constant's load for each different address; uniform ones count as computation's operands.

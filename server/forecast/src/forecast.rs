@@ -89,8 +89,10 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     let turns = turns(device, &program, &works, resident);
     let traffic = grid_cache::pass(device, &sites, launch, &works, &motions, &may, (together, turns));
     let l1_bytes = if device.l1.shared_with_lds {
-        let lds = f64::from(lds) + *device.units.lds_reserved_bytes;
-        (*device.l1.bytes - lds * resident as f64).max(16384.0)
+        let lds = if lds > 0 { f64::from(lds) + *device.units.lds_reserved_bytes } else { 0.0 };
+        let taken = lds * resident as f64;
+        let taken = device.l1.lds_steps.as_ref().map_or(taken, |steps| steps.least(taken));
+        (*device.l1.bytes - taken).max(16384.0)
     } else {
         *device.l1.bytes
     };

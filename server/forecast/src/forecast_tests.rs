@@ -372,3 +372,35 @@ fn timing() {
         println!("{:?} {:?}", started.elapsed(), one.map(|one| (one.seconds * 1e6, one.memory_bytes / 1e6, one.busy)));
     }
 }
+
+#[test]
+fn a_last_round_of_blocks_that_wait_for_memory_falls_to_few_units() {
+    let device = device();
+    // Eight blocks of 256 fill a unit; of a second round there is a tenth.
+    let full = 132 * 8;
+    // Each wave reads a line anywhere in 2 MiB, and uses it before it reads the next.
+    let anywhere: fn(u64, u64, u64, u64) -> u64 = |block, item, turn, _| {
+        let line = ((block * 8 + item / 32) * 512 + turn).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
+        GLOBAL + line * 128 + item % 32 * 4
+    };
+    let waits = vec![op(OpKind::Load { bytes: 4 }, Some(0), &[]), op(OpKind::Compute(Class::Float32), Some(1), &[0])];
+    let computes: Vec<Op> = (0..64).map(|value| op(OpKind::Compute(Class::Float32), Some(value), &[])).collect();
+    for (what, ops, turns, address, least, most) in [
+        ("waits for the second-level cache", waits, 128, anywhere, 1.5, 2.1),
+        ("computes", computes, 64, |_: u64, _: u64, _: u64, _: u64| 0, 1.0, 1.3),
+    ] {
+        let of = |grid| Kernel { ops: ops.clone(), turns, address, grid, items: 256, registers: 16 }.forecast(&device);
+        let (one, more) = (of(full), of(full + full / 10));
+        let ratio = more.outcome.cycles / one.outcome.cycles;
+        assert!((least..most).contains(&ratio), "{what}: {ratio:.2} of one round, bound by {:?}", more.bound);
+    }
+}
+
+#[test]
+fn shared_memory_takes_the_first_levels_place_in_steps() {
+    let steps = device().l1.lds_steps.unwrap();
+    assert_eq!(
+        [0.0, 1.0, 196.0 * 1024.0, 197.0 * 1024.0].map(|needed| steps.least(needed) / 1024.0),
+        [0.0, 8.0, 196.0, 228.0]
+    );
+}

@@ -27,6 +27,10 @@ pub struct Traffic {
 pub struct GridTraffic {
     /// By site.
     pub sites: Vec<Traffic>,
+    /// The part of it that belongs to the blocks that start with the grid: they find nothing in the caches that others asked for before.
+    pub first: Vec<Traffic>,
+    /// How many blocks those are.
+    pub first_blocks: u64,
     /// Bytes read from the memory.
     pub read_bytes: f64,
     /// What they count as: what is moved at once is paid for as a whole, and more where nothing near is wanted.
@@ -71,7 +75,8 @@ pub fn pass(
         works.iter().map(|work| (work.number, requests(sites, work, geometry, l1_lines))).collect();
     let numbers: Vec<u64> = works.iter().map(|work| work.number).collect();
     let mean = may.iter().map(|&place| samples[place].1.len() as f64).sum::<f64>() / may.len().max(1) as f64;
-    let mut traffic = GridTraffic { sites: vec![Traffic::default(); sites.count], ..GridTraffic::default() };
+    let none = vec![Traffic::default(); sites.count];
+    let mut traffic = GridTraffic { sites: none.clone(), first: none, ..GridTraffic::default() };
     let grid: u64 = launch.grid.iter().map(|&extent| u64::from(extent)).product();
     if mean == 0.0 || grid == 0 {
         return traffic;
@@ -120,6 +125,9 @@ pub fn pass(
                 }
             }
         }
+        if start == 0 {
+            (traffic.first, traffic.first_blocks) = (traffic.sites.clone(), end);
+        }
         start = end;
     }
     // What is still there was read too, and what was written is written back at some time.
@@ -142,6 +150,20 @@ fn last_caches<'a>(caches: &'a [Cache], memory_cache: Option<&'a Cache>) -> &'a 
 }
 
 impl GridTraffic {
+    /// The way of `block`'s requests at a site.
+    pub fn of(&self, site: SiteId, block: u64) -> Traffic {
+        let (all, first) = (self.sites[site as usize], self.first[site as usize]);
+        if block < self.first_blocks {
+            return first;
+        }
+        Traffic {
+            requests: all.requests - first.requests,
+            misses: all.misses - first.misses,
+            memory_misses: all.memory_misses - first.memory_misses,
+            late: all.late - first.late,
+        }
+    }
+
     /// Adds the bytes of `other`.
     fn add(&mut self, other: &Self) {
         self.read_bytes += other.read_bytes;

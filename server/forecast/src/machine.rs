@@ -137,20 +137,80 @@ const UNITS_OF_UNEVEN: u64 = 12;
 const UNEVEN: f64 = 0.1;
 /// A grid of fewer rounds ends when the unit with most work does; more of them even out.
 const FEW_ROUNDS: f64 = 4.0;
+/// Where what is busiest, but for the way to memory, is busy for this part of the time, units end together and share the last round.
+/// Where it is busy for less than the second, waiting for memory decides. (Micro-benchmarks launch last_round_part_*: blocks that compute
+/// or use shared memory share it evenly, those that stream the memory nearly so, those that wait for the second-level cache do not.)
+const ENDS_TOGETHER: (f64, f64) = (0.9, 0.7);
+
+/// The blocks that a replayed unit gets.
+#[derive(Clone, Copy)]
+struct Planned {
+    /// How many.
+    blocks: f64,
+    /// Of which the last few come when only so many units are still at work.
+    last: Option<LastRound>,
+}
+
+/// A round that not all units have part in.
+#[derive(Clone, Copy)]
+struct LastRound {
+    /// Blocks that the unit has started before it.
+    after: u64,
+    /// Units that have part in it.
+    units: f64,
+}
 
 impl Replay<'_> {
     /// Replays the unit that is done last, as far as can be told from the traced blocks.
     pub fn run(&self) -> Outcome {
         let units = (*self.device.units.count as u64).min(self.grid).max(1);
         // Units in the middle of the grid's first row are like most others.
-        if !self.is_uneven() || self.rounds() >= FEW_ROUNDS {
-            return self.of_unit(units / 2, self.budget);
+        let shared = self.shared_evenly();
+        if !self.is_uneven() {
+            let mut outcome = self.of_unit(units / 2, shared, self.budget);
+            let bunched = self.bunched(&outcome);
+            if let (Some(planned), true) = (self.last_round_on_few(), bunched > 0.0) {
+                let longest = self.of_unit(units / 2, planned, self.budget).cycles;
+                outcome.cycles += bunched * (longest - outcome.cycles).max(0.0);
+            }
+            return outcome;
+        }
+        if self.rounds() >= FEW_ROUNDS {
+            return self.of_unit(units / 2, shared, self.budget);
         }
         let count = UNITS_OF_UNEVEN.min(units);
         (0..count)
-            .map(|place| self.of_unit((2 * place + 1) * units / (2 * count), self.budget / 4))
+            .map(|place| self.of_unit((2 * place + 1) * units / (2 * count), shared, self.budget / 4))
             .max_by(|one, other| one.cycles.total_cmp(&other.cycles))
             .unwrap_or_default()
+    }
+
+    /// The blocks of a unit where all get as many.
+    fn shared_evenly(&self) -> Planned {
+        let share = (self.grid as f64 / *self.device.units.count).max(1.0);
+        Planned { blocks: if self.rounds() < FEW_ROUNDS { share.ceil() } else { share }, last: None }
+    }
+
+    /// The blocks of a unit that gets as many of the last round as it can hold, if there is a round before and one that is not full.
+    fn last_round_on_few(&self) -> Option<Planned> {
+        let of_round = self.resident * *self.device.units.count as u64;
+        let (full, rest) = (self.grid / of_round, self.grid % of_round);
+        (full > 0 && rest > 0).then(|| {
+            let after = full * self.resident;
+            let units = (rest as f64 / self.resident as f64).ceil();
+            Planned { blocks: (after + self.resident) as f64, last: Some(LastRound { after, units }) }
+        })
+    }
+
+    /// How far units differ in what they get of the last round: 0 as little as they can, 1 all or nothing.
+    fn bunched(&self, outcome: &Outcome) -> f64 {
+        let Some(rounds) = &self.device.units.rounds_until_even else { return 0.0 };
+        let towards_memory = [Resource::L2, Resource::MemoryCache];
+        let busy = RESOURCES.iter().zip(outcome.busy).filter(|(resource, _)| !towards_memory.contains(resource));
+        let busiest = busy.map(|(_, busy)| busy).fold(0.0, f64::max);
+        let (together, apart) = ENDS_TOGETHER;
+        let waits = ((together - busiest) / (together - apart)).clamp(0.0, 1.0);
+        waits * (1.0 - self.rounds().floor() / **rounds).max(0.0)
     }
 
     /// How often a unit is filled with blocks.
@@ -167,13 +227,12 @@ impl Replay<'_> {
     }
 
     /// Replays the blocks of one unit.
-    fn of_unit(&self, number: u64, budget: u64) -> Outcome {
-        let units = *self.device.units.count;
-        let active = units.min(self.grid as f64).max(1.0);
-        let share = (self.grid as f64 / units).max(1.0);
-        let of_unit = if self.rounds() < FEW_ROUNDS { share.ceil() } else { share };
+    fn of_unit(&self, number: u64, plan: Planned, budget: u64) -> Outcome {
+        let active = self.device.units.count.min(self.grid as f64).max(1.0);
+        let of_unit = plan.blocks;
         let mean = self.program.mean_instructions(self.works, self.may);
         let mut unit = Unit::new(self, active, number);
+        unit.last_round = plan.last;
         let planned = (of_unit.ceil() as u64).max(1);
         while unit.started < planned && unit.blocks_resident() < self.resident {
             unit.start_block(0.0, *self.device.start.block_cycles);

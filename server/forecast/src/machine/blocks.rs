@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::servers::Time;
-use super::unit::Unit;
+use super::unit::{Rates, Unit};
 use super::wave::{Resident, Wave};
 use crate::code::BlockId;
 use crate::grid_cache::choose;
@@ -14,7 +14,12 @@ impl Unit<'_> {
         let replay = self.replay;
         let start = &replay.device.start;
         let units = *replay.device.units.count as u64;
-        let number = (self.next * units + self.number).min(replay.grid - 1);
+        // A unit that gets more blocks than others has theirs: those of the last round, from the grid's end.
+        let number = self.next * units + self.number;
+        let number = if number < replay.grid { number } else { replay.grid - 1 - number / units % replay.grid };
+        if let Some(last) = self.last_round.filter(|last| last.after == self.started) {
+            self.rates = Rates::of(replay, last.units);
+        }
         self.next += 1;
         self.started += 1;
         let work = choose(number, &self.numbers, replay.may);

@@ -82,7 +82,7 @@ impl Unit<'_> {
             asked.1 += 1.0;
             return arrives.max(time + latency);
         }
-        let traffic = replay.traffic.sites[site as usize];
+        let traffic = replay.traffic.of(site, resident.number);
         let requests = traffic.requests.max(1.0);
         let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
         let arrival = self.beyond(1.0, 1.0, (past_l2, past_all, traffic.late / requests), site, time);
@@ -184,7 +184,7 @@ impl Unit<'_> {
             let arrival = if access.space == Space::Scratch {
                 self.beyond(missing, new_lines, (0.0, 0.0, 0.0), site, tags)
             } else {
-                let traffic = replay.traffic.sites[site as usize];
+                let traffic = replay.traffic.of(site, number);
                 let requests = traffic.requests.max(1.0);
                 let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
                 self.beyond(missing, new_lines, (past_l2, past_all, 0.5 * traffic.late / requests), site, tags)
@@ -203,22 +203,26 @@ impl Unit<'_> {
         let device = self.replay.device;
         let bytes = sectors * *device.l1.sector_bytes;
         let requested = bytes.max(lines * *device.l2.request_bytes);
-        let at_unit = self.unit_read.pass(time, bytes * self.rates.unit_read);
-        let at_l2 = self.l2.pass(time, requested * self.rates.l2_read);
-        let mut arrival = at_unit.max(at_l2) + *device.l2.latency;
         // Of few lines, all or none: neighbours in memory come together. Of many, each for itself.
         let spread = &mut self.spread[site as usize];
-        let (missed, waits) = if lines <= 2.0 {
-            *spread += past_l2 + late;
-            if *spread >= 1.0 {
-                *spread -= 1.0;
-                (past_l2 / (past_l2 + late), true)
-            } else {
-                (0.0, false)
-            }
-        } else {
-            (past_l2, (past_l2 + late) * lines > 0.5)
+        let any =
+            if lines <= 2.0 { past_l2 + late } else { 1.0 - (1.0 - (past_l2 + late).clamp(0.0, 1.0)).powf(lines) };
+        *spread += any;
+        let waits = *spread >= 1.0;
+        if waits {
+            *spread -= 1.0;
+        }
+        let missed = match waits {
+            _ if lines > 2.0 => past_l2,
+            true => past_l2 / (past_l2 + late),
+            false => 0.0,
         };
+        // A line that is on its way has its place in the first-level cache already.
+        let far = (past_l2 + late).min(1.0) * (*device.dram.latency - *device.l2.latency);
+        let kept = lines * (*device.l2.latency + far) * self.rates.line_on_its_way;
+        let at_unit = self.unit_read.pass(time, kept.max(bytes * self.rates.unit_read));
+        let at_l2 = self.l2.pass(time, requested * self.rates.l2_read);
+        let mut arrival = at_unit.max(at_l2) + *device.l2.latency;
         if waits && missed == 0.0 {
             arrival = arrival.max(time + *device.dram.latency + self.crowding(time));
         }

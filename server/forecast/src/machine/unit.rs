@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::lines::Lines;
 use super::servers::{MATRIX, Partition, Server, Time, kind_index, part_of_instruction, pipe_index};
 use super::wave::{Resident, Wave, enter, readiness};
-use super::{LineCost, Outcome, Replay};
+use super::{LastRound, LineCost, Outcome, Replay};
 use crate::device::{ConstantCaches, Pipe};
 use crate::schedule::{PlannedOp, Work};
 use crate::sites::SiteKind;
@@ -21,6 +21,8 @@ pub(super) struct Rates {
     pub(super) unit_read: f64,
     pub(super) unit_write: f64,
     pub(super) l2_read: f64,
+    /// Cycles for a line and a cycle that it is on its way.
+    pub(super) line_on_its_way: f64,
     pub(super) l2_write: f64,
     pub(super) memory_cache: f64,
     pub(super) dram_read: f64,
@@ -31,11 +33,55 @@ pub(super) struct Rates {
     pub(super) active: f64,
 }
 
+impl Rates {
+    /// Those of a unit while so many are at work.
+    pub(super) fn of(replay: &Replay, active: f64) -> Self {
+        let device = replay.device;
+        let clock = *device.units.clock_hz;
+        let stored: f64 = replay
+            .traffic
+            .sites
+            .iter()
+            .zip(&replay.sites.kinds)
+            .filter(|(_, kind)| **kind == SiteKind::Store)
+            .map(|(site, _)| site.requests)
+            .sum::<f64>()
+            * *device.l1.sector_bytes;
+        Self {
+            l1_byte: 1.0 / *device.l1.bytes_per_cycle,
+            unit_read: 1.0 / *device.l2.unit_bytes_per_cycle,
+            unit_write: 1.0 / *device.l2.unit_write_bytes_per_cycle,
+            line_on_its_way: device
+                .l1
+                .lines_on_their_way
+                .as_ref()
+                .map_or(0.0, |part| 1.0 / (**part * first_level_lines(replay))),
+            l2_read: active / *device.l2.bytes_per_cycle,
+            l2_write: active / *device.l2.write_bytes_per_cycle,
+            memory_cache: device.memory_cache.as_ref().map_or(0.0, |cache| active * clock / *cache.bytes_per_second),
+            dram_read: active * clock / *device.dram.read_bytes_per_second,
+            dram_write: active * clock / *device.dram.write_bytes_per_second,
+            read_cost: if replay.traffic.read_bytes > 0.0 {
+                replay.traffic.read_cost / replay.traffic.read_bytes
+            } else {
+                1.0
+            },
+            written_cost: if stored > 0.0 { replay.traffic.written_cost / stored } else { 0.0 },
+            active,
+        }
+    }
+}
+
+fn first_level_lines(replay: &Replay) -> f64 {
+    (replay.l1_bytes / *replay.device.l1.line_bytes).max(8.0)
+}
+
 pub(super) struct Unit<'a> {
     pub(super) replay: &'a Replay<'a>,
     /// Which of the units it is, by the order in which they get blocks.
     pub(super) number: u64,
     pub(super) rates: Rates,
+    pub(super) last_round: Option<LastRound>,
     pub(super) numbers: Vec<u64>,
     pub(super) partitions: Vec<Partition>,
     pub(super) lds: Server,
@@ -73,36 +119,9 @@ pub(super) struct Unit<'a> {
 impl<'a> Unit<'a> {
     pub(super) fn new(replay: &'a Replay<'a>, active: f64, number: u64) -> Self {
         let device = replay.device;
-        let clock = *device.units.clock_hz;
-        let stored: f64 = replay
-            .traffic
-            .sites
-            .iter()
-            .zip(&replay.sites.kinds)
-            .filter(|(_, kind)| **kind == SiteKind::Store)
-            .map(|(site, _)| site.requests)
-            .sum::<f64>()
-            * *device.l1.sector_bytes;
-        let rates = Rates {
-            l1_byte: 1.0 / *device.l1.bytes_per_cycle,
-            unit_read: 1.0 / *device.l2.unit_bytes_per_cycle,
-            unit_write: 1.0 / *device.l2.unit_write_bytes_per_cycle,
-            l2_read: active / *device.l2.bytes_per_cycle,
-            l2_write: active / *device.l2.write_bytes_per_cycle,
-            memory_cache: device.memory_cache.as_ref().map_or(0.0, |cache| active * clock / *cache.bytes_per_second),
-            dram_read: active * clock / *device.dram.read_bytes_per_second,
-            dram_write: active * clock / *device.dram.write_bytes_per_second,
-            read_cost: if replay.traffic.read_bytes > 0.0 {
-                replay.traffic.read_cost / replay.traffic.read_bytes
-            } else {
-                1.0
-            },
-            written_cost: if stored > 0.0 { replay.traffic.written_cost / stored } else { 0.0 },
-            active,
-        };
-        let lines = (replay.l1_bytes / *device.l1.line_bytes).max(8.0);
         Self {
-            rates,
+            rates: Rates::of(replay, active),
+            last_round: None,
             numbers: replay.works.iter().map(|work| work.number).collect(),
             partitions: vec![Partition::default(); *device.units.partitions as usize],
             lds: Server::default(),
@@ -124,7 +143,7 @@ impl<'a> Unit<'a> {
             dram_writes: 0.0,
             atomics: Server::default(),
             hot: std::collections::HashMap::new(),
-            cache: Lines::new(lines as usize),
+            cache: Lines::new(first_level_lines(replay) as usize),
             waves: Vec::new(),
             free_waves: Vec::new(),
             blocks: Vec::new(),
