@@ -85,14 +85,15 @@ const NVCC: [&[&str]; 3] = [
         "-unroll-runtime=false",
         "-passes=default<O3>",
     ],
-    // The others four times, also where the number of turns takes some arithmetic.
+    // The others four times, also where the number of turns takes some arithmetic. Accesses are put together before addresses become
+    // numbers, whose alignment is not known any more, and after.
     &[
         "-mtriple=nvptx64-nvidia-cuda",
         "-mcpu=sm_90",
         "-scev-cheap-expansion-budget=100",
         "-unroll-max-count=4",
         "-passes=function(loop-unroll<O3;runtime;partial>,instcombine<no-verify-fixpoint>,sroa,early-cse,\
-         loop-mssa(licm),simplifycfg,separate-const-offset-from-gep<lower-gep>,slsr,gvn,nary-reassociate,early-cse,\
-         loop(loop-reduce),load-store-vectorizer)",
+         loop-mssa(licm),simplifycfg,load-store-vectorizer,separate-const-offset-from-gep<lower-gep>,slsr,gvn,\
+         nary-reassociate,early-cse,loop(loop-reduce),load-store-vectorizer)",
     ],
 ];
