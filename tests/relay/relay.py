@@ -49,7 +49,7 @@ class Relay(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(b": waiting\n\n")
                 self.wfile.flush()
                 time.sleep(0.2)
-            self.event({"model": body["model"], "choices": [{"delta": {"content": answer.read_text()}}]})
+            self.event({"model": body["model"], "choices": [{"delta": {"content": answer.read_text(encoding="utf-8", errors="replace")}}]})
             self.event({"choices": [{"delta": {}, "finish_reason": "stop"}]})
         except ConnectionError:
             question.unlink(missing_ok=True)

@@ -255,7 +255,7 @@ impl Models {
         let limits: Vec<String> = limits.into_iter().flatten().collect();
         let limits = if limits.is_empty() { "no limit".to_owned() } else { format!("limit: {}", limits.join(", ")) };
         format!(
-            "estimate for {}: up to {} calls, {} thousand tokens, {cost}; {limits}",
+            "estimate for {}: about {} calls, {} thousand tokens, {cost}; {limits}",
             figures::counted(budget.generations, "generation"),
             estimate.calls,
             estimate.tokens().div_ceil(1000)

@@ -202,11 +202,13 @@ fn difference(recorded: &Request, asked: &Request, figures: bool) -> Option<Stri
     }
 }
 
-/// A text with each number replaced by the same sign.
+/// A text with each number, its sign included, replaced by the same character.
 fn without_figures(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
         match c {
+            '-' if chars.peek().is_some_and(char::is_ascii_digit) => {}
             '0'..='9' | '.' if out.ends_with('#') => {}
             '0'..='9' => out.push('#'),
             c => out.push(c),
@@ -261,6 +263,8 @@ mod tests {
         };
         check("n=4: 12.5 us", "n=4: 7 us", false, true);
         check("n=4: 12.5 us", "n=4: 7 us", true, false);
+        check("C[0] is 6.95", "C[0] is -2.23", false, true);
+        check("a - b", "a b", false, false);
         check("n=4: 12.5 us", "n=4: 12.5 ms", false, false);
         check("a\nb", "a", false, false);
     }

@@ -110,6 +110,69 @@ pub fn test<E: Evaluator>(
     cancel: &Cancel,
     tell: &mut dyn FnMut(String),
 ) -> Result<Tested, TrialError> {
+    let tested = put_to_the_test(evaluator, author, notebook, request, cancel, tell);
+    let calls = (author.calls)();
+    let run = match &tested {
+        Ok((run, _)) => Some(*run),
+        // What was paid is kept, whatever came of it.
+        Err(error) if !calls.is_empty() => {
+            Some(came_to_nothing(notebook, request, evaluator.device(), &author.provider, error)?)
+        }
+        Err(_) => None,
+    };
+    if let Some(run) = run {
+        for call in &calls {
+            notebook.record_model_call(run, "test", call)?;
+        }
+    }
+    tested.map(|(_, tested)| tested)
+}
+
+/// A run that has only its cost.
+fn came_to_nothing(
+    notebook: &Notebook,
+    request: &Request,
+    device: &str,
+    provider: &str,
+    error: &TrialError,
+) -> Result<RunId, NotebookError> {
+    let original = Version::of(&request.file, &request.text);
+    let run = start_run(notebook, request, &original, device, provider)?;
+    // There is nothing to go on with.
+    let summary = json!({ "tested": request.hypothesis.key, "reason": error.to_string() });
+    notebook.record_change(run, RunChange::Finished, &error.to_string(), &summary, &Spent::default())?;
+    Ok(run)
+}
+
+fn start_run(
+    notebook: &Notebook,
+    request: &Request,
+    original: &Version<'_>,
+    device: &str,
+    provider: &str,
+) -> Result<RunId, NotebookError> {
+    notebook.start_run(&NewRun {
+        file: &request.file,
+        text: original.text,
+        kernels: &original.kernels,
+        kernel: Some(&request.hypothesis.kernel),
+        device,
+        provider,
+        seed: request.seed,
+        budget: json!({ "generations": 0 }),
+        settings: json!(request.settings),
+        program: crate::evolution::PROGRAM,
+    })
+}
+
+fn put_to_the_test<E: Evaluator>(
+    evaluator: &E,
+    author: &Author<'_>,
+    notebook: &Notebook,
+    request: &Request,
+    cancel: &Cancel,
+    tell: &mut dyn FnMut(String),
+) -> Result<(RunId, Tested), TrialError> {
     let began = Instant::now();
     let original = original(&request.text);
     let write = WriteBrief { base: &original, reference: &original, plan: &request.hypothesis };
@@ -134,11 +197,8 @@ pub fn test<E: Evaluator>(
         Err(failure) => findings::failed(&request.hypothesis, failure),
     };
     let run = trial.record(notebook, &author.provider, &attempts, decisive, &finding, began.elapsed())?;
-    for call in (author.calls)() {
-        notebook.record_model_call(run, "test", &call)?;
-    }
     let (text, report) = (draft.text.as_str().into(), draft.report.clone());
-    Ok(Tested { text, report, outcome: attempt.outcome.clone(), finding })
+    Ok((run, Tested { text, report, outcome: attempt.outcome.clone(), finding }))
 }
 
 fn not_written(error: StageError) -> TrialError {
@@ -268,18 +328,7 @@ impl<E: Evaluator> Trial<'_, E> {
     ) -> Result<RunId, TrialError> {
         let request = self.request;
         let original = Version::of(&request.file, &request.text);
-        let run = notebook.start_run(&NewRun {
-            file: &request.file,
-            text: original.text,
-            kernels: &original.kernels,
-            kernel: Some(&request.hypothesis.kernel),
-            device: self.evaluator.device(),
-            provider,
-            seed: request.seed,
-            budget: json!({ "generations": 0 }),
-            settings: json!(request.settings),
-            program: crate::evolution::PROGRAM,
-        })?;
+        let run = start_run(notebook, request, &original, self.evaluator.device(), provider)?;
         let mut decided = None;
         for (number, attempt) in attempts.iter().enumerate() {
             let id = self.record_attempt(notebook, run, number, attempt, &original)?;

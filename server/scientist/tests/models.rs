@@ -9,14 +9,16 @@ use std::sync::{Arc, Mutex};
 use lab::{Cancel, Failure};
 use llm::replay::{Recorder, Replay};
 use llm::{Answer, Caller, LlmError, Model, Options, Provider, Request, Retry, Stop, Usage};
-use notebook::Notebook;
+use notebook::{ModelCall, Notebook};
 use scientist::budget::Budget;
 use scientist::evolution::event::{EndState, Event};
 use scientist::evolution::{Ended, Evolution, Stages};
 use scientist::knowledge::Knowledge;
 use scientist::model::{Inquiry, ModelScientist, Prompts, StageModels};
-use scientist::run::RunError;
+use scientist::run::{RunError, Settings};
+use scientist::stages::{Draft, GainRange, Hypothesis, StageError, WriteBrief, Writer};
 use scientist::task::Task;
+use scientist::trial::{self, Author};
 use script::*;
 use serde_json::json;
 
@@ -271,4 +273,52 @@ fn an_outage_in_the_middle_of_a_generation_burns_nothing() {
         let drafts = recorded.lines().filter(|line| line.starts_with("{\"label\":\"writer\"")).count();
         assert_eq!(drafts, 3, "{trouble:?}");
     }
+}
+
+/// Answers, and what it answers is of no use.
+struct Unwilling;
+
+impl Writer for Unwilling {
+    fn write(&self, _: &WriteBrief<'_>, _: &Cancel) -> Result<Vec<Draft>, StageError> {
+        Err(StageError::Unusable("a poem".into()))
+    }
+}
+
+#[test]
+fn what_a_test_that_came_to_nothing_has_cost_is_kept() {
+    let (_folder, notebook) = notebook();
+    let call = || ModelCall {
+        label: "writer".into(),
+        model: "m".into(),
+        input: 100,
+        cached: 0,
+        output: 50,
+        estimated: false,
+        usd: Some(0.25),
+        took: std::time::Duration::ZERO,
+    };
+    let author = Author { writer: &Unwilling, provider: "openai:m".into(), calls: Arc::new(move || vec![call()]) };
+    let hypothesis = Hypothesis {
+        key: "idea:k".into(),
+        kernel: "k".into(),
+        title: "Do it".into(),
+        reason: String::new(),
+        source: String::new(),
+        rubric: String::new(),
+        line: 1,
+        gain: GainRange { min_percent: 0.0, max_percent: 1.0 },
+        innovation: 1,
+        author: Some("openai:m".into()),
+        present: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let file = Path::new("/work/k.hip");
+    let asked =
+        trial::Request { file: file.into(), text: ORIGINAL.into(), hypothesis, seed: 1, settings: Settings::default() };
+    let error = trial::test(&world(), &author, &notebook, &asked, &Cancel::new(), &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("a poem"), "{error}");
+    let runs = notebook.runs(file).unwrap();
+    let spent = notebook.spent(runs[0].id).unwrap();
+    assert_eq!((runs.len(), spent.usd, spent.tokens), (1, 0.25, 150));
+    assert!(notebook.unfinished_runs(file).unwrap().is_empty(), "there is nothing to go on with");
 }

@@ -224,7 +224,10 @@ impl<E: Evaluator> Session<'_, '_, E> {
                 (EndState::Completed, reason, None)
             }
             Err(Stop::Cancelled) => (EndState::Cancelled, format!("Cancelled.{}", self.so_far()), None),
-            Err(Stop::Paused(message)) => (EndState::Paused, format!("Paused: {message}{}", self.so_far()), None),
+            Err(Stop::Paused(message)) => {
+                let message = message.trim_end_matches('.');
+                (EndState::Paused, format!("Paused: {message}.{}", self.so_far()), None)
+            }
             Err(Stop::Failed(error)) => (EndState::Failed, error.to_string(), Some(error)),
             Err(Stop::OutOfTime) => (EndState::Completed, self.time_is_up(), None),
             Err(Stop::Overdrawn(why)) => (EndState::Completed, why, None),

@@ -91,11 +91,12 @@ pub(super) fn line(event: &Event) -> Option<String> {
             let word = if *confirmed { "confirmed" } else { "not confirmed" };
             format!("candidate {candidate} {word} in a fresh process: {outcome}\n")
         }
-        Event::Paused { message } => format!("paused: {message}\n"),
         Event::Candidate { .. }
         | Event::Working { .. }
         | Event::Answering { .. }
         | Event::Waiting { .. }
+        // The end says the same.
+        | Event::Paused { .. }
         | Event::Finished(_) => return None,
     };
     Some(figures::wrapped(&text, if text.starts_with(' ') { 6 } else { 2 }))

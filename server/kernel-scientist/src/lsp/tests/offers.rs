@@ -79,7 +79,7 @@ async fn keys_of_the_editor_are_asked_for_when_a_model_is_set_up() {
     assert!(plans[0]["problem"].as_str().unwrap().starts_with("gemini:g needs a key"), "{}", plans[0]);
     assert_eq!((&plans[1]["missing_key"], &plans[1]["problem"]), (&Value::Null, &Value::Null));
     let estimate = plans[1]["estimate"].as_str().unwrap();
-    assert!(estimate.starts_with("estimate for 5 generations: up to 30 calls, "), "{estimate}");
+    assert!(estimate.starts_with("estimate for 5 generations: about 30 calls, "), "{estimate}");
     editor.stop().await;
 }
 
