@@ -118,7 +118,10 @@ export class Window {
   /** Clicks something until what comes of it is shown: lenses and buttons are drawn anew now and then, and a click in between is lost. */
   async clickUntil(what, shown) {
     await this.until(async () => {
-      if (!(await did(what.click({ timeout: 1_000 })))) return shown.isVisible();
+      // With the mouse: what brings an element into reach scrolls the window around it.
+      const box = await what.boundingBox({ timeout: 1_000 }).catch(() => null);
+      if (box === null) return shown.isVisible();
+      await this.page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
       return did(shown.waitFor({ timeout: LOST }));
     }, `a click on ${what} shows ${shown}`);
   }

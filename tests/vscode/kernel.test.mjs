@@ -123,6 +123,19 @@ see("the beaker evolves the file, shows the diff in the editor's own view, and a
   assert.equal(await window.saved("transpose.hip"), before);
 });
 
+see("a diff that is applied gives way to the document", async () => {
+  const before = await window.saved("transpose.hip");
+  const diff = window.page.locator(".monaco-diff-editor .modified .view-line", { hasText: "__shared__" }).first();
+  await window.command("Kernel Scientist: Show Diff of Best Version");
+  await diff.waitFor();
+  await window.command("Kernel Scientist: Apply Best Version");
+  await diff.waitFor({ state: "detached" });
+  await window.page.locator(".tab.active", { hasText: /^transpose\.hip$/ }).waitFor();
+  await window.line("__shared__").waitFor();
+  await window.undo(isUndone, "the version is gone");
+  assert.equal(await window.saved("transpose.hip"), before);
+});
+
 see("what is typed during an evolution stays, and the version goes around it", async () => {
   await window.beaker();
   await window.goTo(1);
@@ -134,7 +147,9 @@ see("what is typed during an evolution stays, and the version goes around it", a
   assert.ok(both.startsWith("// typed meanwhile\n"), both);
   assert.match(both, /__shared__ float/);
   await window.undo(isUndone, "the version is gone");
-  await window.undo(async () => !(await window.line("typed meanwhile").isVisible()), "what was typed is gone");
+  // The line and its end are two steps.
+  await window.page.keyboard.press("Control+z");
+  await window.undo(async () => !(await window.line("// typed").isVisible()), "what was typed is gone");
 });
 
 see("a version of lines that were changed meanwhile is refused, and nothing is lost", async () => {

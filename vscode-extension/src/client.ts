@@ -1,12 +1,14 @@
 // The one server of a window: started when there is something for it to do, restarted when it falls, and said so.
 
 import * as vscode from "vscode";
+import { ShowMessageNotification } from "vscode-languageclient/node";
 import { type Found, findProgram } from "./serverProgram";
 import { inWords } from "./errors";
 import { LanguageServer } from "./languageServer";
 import { isKernelFile, LANGUAGES } from "./deviceCode";
 import { JobDisplay } from "./jobs";
 import { type ClientAbilities, Methods, type Proposed, type RunEvent } from "./protocol";
+import { showServerMessage } from "./serverMessages";
 import { serverSettings } from "./settings";
 import { ShownHints } from "./shownHints";
 
@@ -176,6 +178,10 @@ export class Client implements vscode.Disposable {
       return;
     }
     const { protocol } = this.server;
+    // In place of the protocol client's own way.
+    protocol.onNotification(ShowMessageNotification.type, (params) => {
+      showServerMessage(params, this.log);
+    });
     protocol.onNotification(Methods.runEvent, (event: RunEvent) => {
       this.runEvents.fire(event);
     });

@@ -4,6 +4,7 @@ import { sentence } from "../src/commands/evolve";
 import { lineOf } from "../src/commands/machineCode";
 import { kernelAt } from "../src/commands/target";
 import { jobOf } from "../src/jobs";
+import { numberFirst } from "../src/views/kernelsView";
 
 test("the kernel at the cursor is the last one that begins above it", () => {
   const kernels = [
@@ -31,4 +32,9 @@ test("displays of progress are told by their tokens", () => {
 test("a note becomes a sentence", () => {
   assert.equal(sentence("estimate: 3 calls"), "Estimate: 3 calls.");
   assert.equal(sentence("Done."), "Done.");
+});
+
+test("a narrow row begins with the number", () => {
+  assert.equal(numberFirst("forecast 15.3 us on MI300X · bound by LDS"), "15.3 us forecast on MI300X · bound by LDS");
+  for (const other of ["412 us ±0.2% · cpu emulation", "stale: forecast 15.3 us on MI300X"]) assert.equal(numberFirst(other), other);
 });

@@ -11,7 +11,9 @@ import { activeDocument } from "./target";
 export async function pickDevice(client: Client): Promise<void> {
   const status = await statusOf(client);
   if (status === undefined) return;
-  const items = status.devices.map(({ name, detail }) => ({ label: name, detail, ...(name === status.device ? { description: "current" } : {}) }));
+  // The first one is what Enter takes.
+  const devices = [...status.devices].sort((a, b) => Number(b.name === status.device) - Number(a.name === status.device));
+  const items = devices.map(({ name, detail }) => ({ label: name, detail, ...(name === status.device ? { description: "current" } : {}) }));
   const taken = await vscode.window.showQuickPick(items, { title: "Device that times are for", matchOnDetail: true });
   if (taken !== undefined) await set("device", taken.label);
 }

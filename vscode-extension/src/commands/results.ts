@@ -4,9 +4,12 @@ import * as vscode from "vscode";
 import type { Client } from "../client";
 import { inWords } from "../errors";
 import { Commands, Methods, type Population, type Preview, type ProposalNumber, type Proposed } from "../protocol";
+import { showSource } from "../sourceEditor";
 import { SCHEME, type VirtualDocuments } from "../virtualDocuments";
 import { activeDocument } from "./target";
 
+/** How long an edit may take to be made. */
+const PATIENCE_MS = 5_000;
 /** What the folder of a version's text is called, before its number. */
 const FOLDER = "proposal ";
 
@@ -17,6 +20,30 @@ export function proposalOf(given: unknown): number | undefined {
     return Number.isNaN(number) ? undefined : number;
   }
   return typeof given === "object" && given !== null && "proposal" in given && typeof given.proposal === "number" ? given.proposal : undefined;
+}
+
+/** The tab that shows what a version changes, and the document that it changes. */
+function diffOf(proposal: number): { tab: vscode.Tab; source: vscode.Uri } | undefined {
+  for (const tab of vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs)) {
+    const { input } = tab;
+    if (input instanceof vscode.TabInputTextDiff && proposalOf(input.modified) === proposal) return { tab, source: input.original };
+  }
+  return undefined;
+}
+
+/** Waits for a document to be changed, and not for long: the server answers before its edit is made. */
+function changes(uri: vscode.Uri): Promise<boolean> {
+  return new Promise((resolve) => {
+    const over = (isChanged: boolean): void => {
+      listening.dispose();
+      clearTimeout(timer);
+      resolve(isChanged);
+    };
+    const timer = setTimeout(over, PATIENCE_MS, false);
+    const listening = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (document.uri.toString() === uri.toString() && contentChanges.length > 0) over(true);
+    });
+  });
 }
 
 /** The newest version of each document that could be applied. */
@@ -40,7 +67,7 @@ export class Results {
   /** Applies a version; without a number the best one of the document in front. */
   async apply(given?: number): Promise<void> {
     const proposal = given ?? (await this.best());
-    if (proposal !== undefined) await this.client.execute(Commands.apply, { proposal });
+    if (proposal !== undefined) await this.put(proposal);
   }
 
   /** Shows what a version changes; without a number that of the document in front. */
@@ -58,12 +85,23 @@ export class Results {
     }
   }
 
+  /** Puts a version into its document, which then comes in the place of a diff that has no differences any more. */
+  private async put(proposal: number): Promise<void> {
+    const diff = diffOf(proposal);
+    const isDone = diff && changes(diff.source);
+    await this.client.execute(Commands.apply, { proposal });
+    // One that was refused stays to be looked at.
+    if (diff === undefined || (await isDone) !== true) return;
+    await vscode.window.tabGroups.close(diff.tab);
+    await showSource(diff.source);
+  }
+
   /** Tells of a version; a look at its diff or its lineage asks once more. */
   private async offer(proposed: Proposed): Promise<void> {
     const { proposal, uri, run } = proposed;
     const actions = ["Apply", "Show Diff", ...(run === null ? [] : ["Show Lineage"])];
     const taken = await vscode.window.showInformationMessage(proposed.text, ...actions);
-    if (taken === "Apply") await this.client.execute(Commands.apply, { proposal });
+    if (taken === "Apply") await this.put(proposal);
     if (taken === "Show Diff") await this.showDiff(proposal);
     if (taken === "Show Lineage") await vscode.commands.executeCommand("kernelScientist.showLineage", { uri, run });
     if (taken === "Show Diff" || taken === "Show Lineage") await this.offer(proposed);

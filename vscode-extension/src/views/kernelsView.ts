@@ -85,10 +85,15 @@ function folderOf(uri: vscode.Uri): string {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 }
 
+/** A figure for a narrow row, which is cut off at its end: `15.3 us forecast on MI300X` for `forecast 15.3 us on MI300X`. */
+export function numberFirst(figure: string): string {
+  return figure.replace(/^forecast (\S+ \S+)/, "$1 forecast");
+}
+
 function kernelItem(file: FileKernels, kernel: KernelFigure): vscode.TreeItem {
   const item = new vscode.TreeItem(kernel.name, vscode.TreeItemCollapsibleState.None);
   item.id = `${file.uri}#${kernel.name}@${kernel.line}`;
-  item.description = kernel.figure ?? "not timed yet";
+  item.description = kernel.figure === null ? "not timed yet" : numberFirst(kernel.figure);
   item.tooltip = `${kernel.name}: ${kernel.figure ?? "not timed yet"}`;
   const colour = kernel.figure === null || !kernel.is_current ? "disabledForeground" : kernel.is_forecast ? "charts.blue" : "charts.green";
   item.iconPath = new vscode.ThemeIcon(kernel.figure === null ? "symbol-function" : kernel.is_forecast ? "graph-line" : "watch", new vscode.ThemeColor(colour));
