@@ -80,7 +80,7 @@ see("what it will cost is said first, and without consent nothing begins", async
   const before = asked().length;
   const question = evolveWith("anthropic:claude-opus-4-5");
   await window.beaker(question);
-  assert.match(await question.innerText(), /Estimate for 1 generation: up to \d+ calls, \d+ thousand tokens, \d+\.\d\d US dollars/);
+  assert.match(await question.innerText(), /Estimate for 1 generation: about \d+ calls, \d+ thousand tokens, \d+\.\d\d US dollars/);
   await window.picture("29 cost");
   await question.locator(".monaco-button", { hasText: "Cancel" }).first().click();
   await question.waitFor({ state: "detached" });
