@@ -83,7 +83,8 @@ see("a check names the accesses that are out of bounds", async () => {
   await window.openFile("faulty.hip");
   await window.lens("Time").waitFor();
   await window.command("Kernel Scientist: Check for Races and Out-of-Bounds");
-  await window.message("faults found").waitFor();
+  // The first time the runtimes that find them are built.
+  await window.message("faults found").waitFor({ timeout: 300_000 });
   await window.editor.locator(".squiggly-warning").first().waitFor();
   await window.picture("24 checked");
   await window.clearMessages();
