@@ -61,6 +61,7 @@ export async function startHost({ editor, folder, settings = {}, trusts = true, 
     ...process.env,
     HOME: home,
     XDG_DATA_HOME: path.join(home, "data"),
+    XDG_CONFIG_HOME: path.join(home, "config"),
     // Runtimes that are built once serve all tests, these and others.
     XDG_CACHE_HOME: process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), ".cache"),
     EXTENSIONS_GALLERY: '{"serviceUrl":""}',

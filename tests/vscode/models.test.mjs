@@ -103,9 +103,12 @@ see("a key is set by hand, and a server that refuses it is told of", async () =>
   await question.getByText("A key has no spaces").waitFor();
   await window.answer("Key of OpenAI", "sk-that-is-wrong");
   await statusBar("The key of OpenAI is kept").waitFor();
-  // A server that speaks OpenAI's protocol.
+  // A server that speaks OpenAI's protocol. The key goes there since the user's own settings name it, too.
   const settings = `[scientist]\nbase_url = "http://127.0.0.1:${model.port}/v1"\n`;
-  fs.writeFileSync(path.join(window.host.folder, "kernel-scientist.toml"), settings);
+  for (const folder of [path.join(window.host.home, "config/kernel-scientist"), window.host.folder]) {
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, "kernel-scientist.toml"), settings);
+  }
   await window.focusText();
   await window.command("Kernel Scientist: Pick Model");
   await window.pick("OpenAI …");

@@ -124,7 +124,7 @@ pub(crate) fn may_go_to(name: &ModelName, base: &Url, named_by_user: bool) -> Re
     if !is_own && !named_by_user {
         return Err(LlmError::Setup(format!(
             "{name}: the settings of this folder send requests to {shown}; a key and your code go there only if you say \
-             so: pass --base-url, or name the settings file with --config"
+             so: {NAMING}"
         )));
     }
     if is_readable_on_the_way(base) {
@@ -140,6 +140,10 @@ pub(crate) fn may_go_to(name: &ModelName, base: &Url, named_by_user: bool) -> Re
     Ok(true)
 }
 
+/// How a user names a server that only a folder's settings name.
+const NAMING: &str = "pass --base-url, name the settings file with --config, or write the address into your own settings, \
+                      kernel-scientist/kernel-scientist.toml in the configuration folder (~/.config on Linux)";
+
 /// What to do where a server wants a key and got none.
 pub(crate) fn remedy(kind: Kind, address: &Url) -> String {
     if is_readable_on_the_way(address) {
@@ -147,8 +151,7 @@ pub(crate) fn remedy(kind: Kind, address: &Url) -> String {
     }
     let variable = kind.key_variables().first().copied().unwrap_or_default();
     format!(
-        "set {variable}; where a folder's settings name the server, name it yourself too, since none goes there else: pass \
-         --base-url, or name the settings file with --config"
+        "set {variable}; where a folder's settings name the server, name it yourself too, since none goes there else: {NAMING}"
     )
 }
 
