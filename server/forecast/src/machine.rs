@@ -164,25 +164,25 @@ impl Replay<'_> {
     /// Replays the unit that is done last, as far as can be told from the traced blocks.
     pub fn run(&self) -> Outcome {
         let units = (*self.device.units.count as u64).min(self.grid).max(1);
-        // Units in the middle of the grid's first row are like most others.
         let shared = self.shared_evenly();
-        if !self.is_uneven() {
-            let mut outcome = self.of_unit(units / 2, shared, self.budget);
-            let bunched = self.bunched(&outcome);
-            if let (Some(planned), true) = (self.last_round_on_few(), bunched > 0.0) {
-                let longest = self.of_unit(units / 2, planned, self.budget).cycles;
-                outcome.cycles += bunched * (longest - outcome.cycles).max(0.0);
-            }
-            return outcome;
+        let is_uneven = self.is_uneven();
+        if is_uneven && self.rounds() < FEW_ROUNDS {
+            let count = UNITS_OF_UNEVEN.min(units);
+            return (0..count)
+                .map(|place| self.of_unit((2 * place + 1) * units / (2 * count), shared, self.budget / 4))
+                .max_by(|one, other| one.cycles.total_cmp(&other.cycles))
+                .unwrap_or_default();
         }
-        if self.rounds() >= FEW_ROUNDS {
-            return self.of_unit(units / 2, shared, self.budget);
+        // Units in the middle of the grid's first row are like most others.
+        let mut outcome = self.of_unit(units / 2, shared, self.budget);
+        let bunched = if is_uneven { 0.0 } else { self.bunched(&outcome) };
+        if bunched > 0.0
+            && let Some(planned) = self.last_round_on_few()
+        {
+            let longest = self.of_unit(units / 2, planned, self.budget).cycles;
+            outcome.cycles += bunched * (longest - outcome.cycles).max(0.0);
         }
-        let count = UNITS_OF_UNEVEN.min(units);
-        (0..count)
-            .map(|place| self.of_unit((2 * place + 1) * units / (2 * count), shared, self.budget / 4))
-            .max_by(|one, other| one.cycles.total_cmp(&other.cycles))
-            .unwrap_or_default()
+        outcome
     }
 
     /// The blocks of a unit where all get as many.

@@ -212,10 +212,12 @@ impl Unit<'_> {
         if waits {
             *spread -= 1.0;
         }
-        let missed = match waits {
-            _ if lines > 2.0 => past_l2,
-            true => past_l2 / (past_l2 + late),
-            false => 0.0,
+        let missed = if lines > 2.0 {
+            past_l2
+        } else if waits {
+            past_l2 / (past_l2 + late)
+        } else {
+            0.0
         };
         // A line that is on its way has its place in the first-level cache already.
         let far = (past_l2 + late).min(1.0) * (*device.dram.latency - *device.l2.latency);
