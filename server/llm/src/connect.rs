@@ -28,6 +28,8 @@ pub struct Connection {
     pub patience: Patience,
     /// Exchanges of a recording to leave out.
     pub skip: usize,
+    /// Whether a recording answers only what it was asked to the letter ([`Replay::strict`]).
+    pub to_the_letter: bool,
     /// Whether somebody wants to wait no longer for a command that prints a key.
     pub is_cancelled: Option<Cancelled>,
 }
@@ -89,7 +91,10 @@ impl Connection {
 /// [`LlmError`] when the address, the key or the recording cannot be used.
 pub fn connect(name: &ModelName, connection: &Connection) -> Result<Box<dyn Provider>, LlmError> {
     match name.kind {
-        Kind::Replay => return Ok(Box::new(Replay::open(Path::new(&name.model), connection.skip)?)),
+        Kind::Replay => {
+            let replay = Replay::open(Path::new(&name.model), connection.skip)?;
+            return Ok(Box::new(if connection.to_the_letter { replay.strict() } else { replay }));
+        }
         Kind::Editor => {
             return Err(LlmError::Setup(format!("{name}: only an editor has these models; start the run there")));
         }

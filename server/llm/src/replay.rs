@@ -4,6 +4,8 @@
 //! {"label":"selector","request":{...},"answer":{"text":"...","stop":"end","usage":{...},"model":"..."}}
 //! ```
 //!
+//! The first line may say what the run began with, `{"began_with":{...}}`, in the words of whoever recorded it ([`began_with`]).
+//!
 //! A question is answered by the exchange that has the same question: questions that were under way at once may come in another
 //! order. A run that measures times anew asks with other figures than were recorded; that is let pass, and a question that
 //! differs by more than figures is logged and answered by the next one of its label. A [`Replay::strict`] one refuses every
@@ -12,14 +14,58 @@
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::LlmError;
 use crate::provider::{Answer, Caller, Provider, Request, Stop, Usage};
+
+/// Largest recording, and largest answer beside one, that is read, in bytes: some thousand questions of the longest.
+const LARGEST: u64 = 1 << 30;
+
+/// A recording's first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    began_with: Value,
+}
+
+/// What a recorded run began with, where its recording says so.
+///
+/// # Errors
+/// [`LlmError::Setup`] when it cannot be read.
+pub fn began_with(path: &Path) -> Result<Option<Value>, LlmError> {
+    let text = read(path).map_err(|why| unreadable(path, &why))?;
+    Ok(head(&text))
+}
+
+fn head(text: &str) -> Option<Value> {
+    serde_json::from_str::<Head>(text.lines().next()?).ok().map(|head| head.began_with)
+}
+
+/// A file's text. A device or a pipe has no end, so that only files are read.
+fn read(path: &Path) -> Result<String, String> {
+    let unread = |error: std::io::Error| format!("cannot be read: {error}");
+    // Before it is opened, which waits for a writer of a pipe.
+    let about = std::fs::metadata(path).map_err(unread)?;
+    if !about.is_file() {
+        return Err("is no file".into());
+    }
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)).map_err(unread)?;
+    match read as u64 > LARGEST {
+        true => Err(format!("is larger than {} MiB", LARGEST >> 20)),
+        false => Ok(text),
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> LlmError {
+    LlmError::Setup(format!("{}: {why}", path.display()))
+}
 
 /// One question and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +101,19 @@ impl Recorder {
         Ok(Self { path: path.to_path_buf(), file: Mutex::new(file) })
     }
 
+    /// The same with a first line that says what the run begins with, where nothing is in the file yet.
+    ///
+    /// # Errors
+    /// As [`Recorder::open`].
+    pub fn begin(path: &Path, began_with: Value) -> Result<Self, LlmError> {
+        let recorder = Self::open(path)?;
+        let is_new = std::fs::metadata(path).map_err(|error| unwritable(path, &error))?.len() == 0;
+        if is_new {
+            recorder.line(&Head { began_with })?;
+        }
+        Ok(recorder)
+    }
+
     /// Adds an exchange.
     ///
     /// # Errors
@@ -66,7 +125,11 @@ impl Recorder {
             answer: Some(answer.clone()),
             answer_file: None,
         };
-        let line = serde_json::to_string(&exchange).map_err(|error| LlmError::Setup(error.to_string()))?;
+        self.line(&exchange)
+    }
+
+    fn line(&self, line: &impl Serialize) -> Result<(), LlmError> {
+        let line = serde_json::to_string(line).map_err(|error| LlmError::Setup(error.to_string()))?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(format!("{line}\n").as_bytes()).map_err(|error| unwritable(&self.path, &error))
     }
@@ -90,16 +153,17 @@ impl Replay {
     /// # Errors
     /// [`LlmError::Setup`] when it cannot be read.
     pub fn open(path: &Path, skip: usize) -> Result<Self, LlmError> {
-        let wrong = |why: String| LlmError::Setup(format!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let wrong = |why: String| unreadable(path, &why);
+        let text = read(path).map_err(wrong)?;
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut left = VecDeque::new();
-        for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let lines = (1..).zip(text.lines()).skip(usize::from(head(&text).is_some()));
+        for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
             let mut exchange: Exchange =
                 serde_json::from_str(line).map_err(|error| wrong(format!("line {number}: {error}")))?;
             if let (None, Some(file)) = (&exchange.answer, &exchange.answer_file) {
-                let text = std::fs::read_to_string(folder.join(file))
-                    .map_err(|error| wrong(format!("line {number}: {}: {error}", file.display())))?;
+                let text = read(&folder.join(file))
+                    .map_err(|why| wrong(format!("line {number}: {} {why}", file.display())))?;
                 let model = "recorded".to_owned();
                 exchange.answer = Some(Answer { text, stop: Stop::End, usage: Usage::default(), model });
             }
@@ -151,7 +215,9 @@ impl Replay {
             let difference = difference(recorded, request, self.is_strict).unwrap_or_default();
             let what = format!("line {number} of the recording has another question: {difference}");
             if self.is_strict {
-                return Err(LlmError::Replay(what));
+                return Err(LlmError::Replay(format!(
+                    "{what}; to take its answers all the same, delete the recording's first line"
+                )));
             }
             tracing::warn!("replay: {what}");
         }
@@ -190,16 +256,17 @@ fn difference(recorded: &Request, asked: &Request, figures: bool) -> Option<Stri
     let (one, other) = (texts(recorded), texts(asked));
     let same = |a: &str, b: &str| a == b || !figures && without_figures(a) == without_figures(b);
     let (mut one, mut other) = (one.lines(), other.lines());
-    loop {
+    for number in 1.. {
         match (one.next(), other.next()) {
             (Some(a), Some(b)) if same(a, b) => {}
-            (None, None) => return None,
+            (None, None) => break,
             (a, b) => {
                 let line = |line: Option<&str>| crate::http::quoted(line.unwrap_or("(nothing)"));
-                return Some(format!("recorded was \"{}\", asked is \"{}\"", line(a), line(b)));
+                return Some(format!("in its line {number} recorded was \"{}\", asked is \"{}\"", line(a), line(b)));
             }
         }
     }
+    None
 }
 
 /// A text with each number, its sign included, replaced by the same character.
@@ -248,6 +315,16 @@ mod tests {
         assert!(error.contains("goes on with a question of `one` in line 1, and `two` asks once more"), "{error}");
         assert_eq!(ask(&replay, &questions[0]).unwrap(), "ONE");
         assert!(ask(&replay, &questions[1]).unwrap_err().contains("has ended"));
+        // What it began with stands before the first of them, once.
+        let began = folder.path().join("began.jsonl");
+        assert!(began_with(&path).unwrap().is_none());
+        for seed in [5, 6] {
+            let usage = Usage::default();
+            let answer = Answer { text: "yes".into(), stop: Stop::End, usage, model: "m".into() };
+            Recorder::begin(&began, serde_json::json!({ "seed": seed })).unwrap().record(&changed, &answer).unwrap();
+        }
+        assert_eq!(began_with(&began).unwrap(), Some(serde_json::json!({ "seed": 5 })));
+        assert_eq!(Replay::open(&began, 0).unwrap().left(), 2);
         // A resumed run may ask for the one that it was stopped at.
         for question in [&questions[0], &questions[1], &changed] {
             let expected = question.label.to_uppercase();
@@ -267,6 +344,12 @@ mod tests {
         check("a - b", "a b", false, false);
         check("n=4: 12.5 us", "n=4: 12.5 ms", false, false);
         check("a\nb", "a", false, false);
+    }
+
+    #[test]
+    fn what_has_no_end_is_no_recording() {
+        let error = Replay::open(Path::new("/dev/zero"), 0).err().unwrap().to_string();
+        assert!(error.contains("/dev/zero: is no file"), "{error}");
     }
 
     #[test]
