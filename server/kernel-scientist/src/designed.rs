@@ -43,7 +43,7 @@ pub fn hypotheses(
     let source = bench.original();
     say("checking and timing the file as it is");
     let build = bench.build(source, cancel)?;
-    let sampling = Sampling { seed: 1, budget: SAMPLING, half_width: 0.01, shapes: ShapeChoice::Shown };
+    let sampling = Sampling { seed: rand::random(), budget: SAMPLING, half_width: 0.01, shapes: ShapeChoice::Shown };
     let report = bench.time(&build, &sampling, cancel)?;
     let times = report.kernels.iter().map(|timing| (timing.shape.clone(), timing.figure.median_ns)).collect();
     let account = if bench.basis().is_some() { bench.account(&build) } else { Vec::new() };

@@ -7,6 +7,7 @@ mod devices;
 mod forecasts;
 mod lsp;
 mod models;
+mod recorded;
 
 use std::process::ExitCode;
 

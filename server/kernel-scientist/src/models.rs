@@ -17,7 +17,9 @@ use notebook::{Calibration, ModelCall, Notebook, NotebookError, Run, RunId};
 use scientist::budget::Budget;
 use scientist::evolution::CallLog;
 use scientist::knowledge::Knowledge;
-use scientist::model::{self, Inquiry, KNOWLEDGE_TOKENS, ModelScientist, Prompts, StageModels, WHOLE_FILE_LINES};
+use scientist::model::{
+    self, Inquiry, KNOWLEDGE_TOKENS, Machine, ModelScientist, OfText, Prompts, StageModels, WHOLE_FILE_LINES,
+};
 use scientist::task::Task;
 use serde_json::Value;
 
@@ -46,7 +48,7 @@ impl ModelNames {
         Self { selector: model.clone(), designer: model.clone(), writer: model }
     }
 
-    fn each(&self) -> [&ModelName; 3] {
+    pub(crate) fn each(&self) -> [&ModelName; 3] {
         [&self.selector, &self.designer, &self.writer]
     }
 
@@ -118,6 +120,21 @@ pub struct Reach {
     pub listener: Option<Listener>,
     /// Ends the wait for a command that prints a key.
     pub cancel: Option<Cancel>,
+    /// What a recording's first line says of the run.
+    pub began_with: Option<Value>,
+    /// Whether a recording answers only what it was asked to the letter.
+    pub to_the_letter: bool,
+}
+
+impl Reach {
+    fn recorder(&self) -> Result<Option<Recorder>, LlmError> {
+        let Some(path) = &self.record else { return Ok(None) };
+        match &self.began_with {
+            Some(began_with) => Recorder::begin(path, began_with.clone()),
+            None => Recorder::open(path),
+        }
+        .map(Some)
+    }
 }
 
 /// The models behind the stages and the bill that they share.
@@ -146,7 +163,7 @@ impl Models {
             ledger: Ledger::default(),
             gate: Gate::new(settings.max_calls_at_once.unwrap_or(AT_ONCE)),
             prices: config.prices(),
-            recorder: reach.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new),
+            recorder: reach.recorder()?.map(Arc::new),
             hearing: reach.listener.clone().map_or_else(Hearing::default, Hearing::new),
         };
         let mut made: HashMap<&ModelName, Arc<Model>> = HashMap::new();
@@ -311,6 +328,7 @@ impl Shared {
             key: Sources { given: None, command: settings.api_key_command.clone() },
             patience: reach.patience.unwrap_or_default(),
             skip: reach.skip,
+            to_the_letter: reach.to_the_letter,
             is_cancelled: reach.cancel.clone().map(|cancel| -> Cancelled { Arc::new(move || cancel.is_cancelled()) }),
         };
         if connection.takes_key(name) {
@@ -392,9 +410,23 @@ pub fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
         by_forecast: bench.basis().is_some(),
         whole_file_lines: WHOLE_FILE_LINES,
         file: bench.original().path.clone(),
+        machine: machine(bench),
         // Whoever asks knows.
         designer: String::new(),
     })
+}
+
+/// What kernels need of the device, where code can be generated for it.
+fn machine(bench: &Workbench) -> Option<Machine> {
+    let code = bench.machine_code(&Cancel::new()).ok().flatten()?;
+    let arch = code.arch().to_owned();
+    let of_text: OfText = Arc::new(move |text, cancel| {
+        code.resources(text, cancel).unwrap_or_else(|error| {
+            tracing::info!("what the kernels need is not told: {error}");
+            Vec::new()
+        })
+    });
+    Some(Machine::new(arch, of_text))
 }
 
 #[cfg(test)]

@@ -78,6 +78,11 @@ impl Forecaster {
         &self.device.name
     }
 
+    /// The architecture that its code is generated for; `None` for a device that is not AMD's.
+    pub(crate) fn arch(&self) -> Option<&str> {
+        is_amd(&self.device).then_some(&self.device.compiler.cpu)
+    }
+
     /// What a forecast for the device is worth.
     pub fn basis(&self) -> &Basis {
         &self.basis

@@ -160,15 +160,20 @@ impl Bench<'_> {
     /// Runs `source` once at the chosen shapes, checks its results, and asks nothing of its times.
     pub(crate) fn check(&self, source: &Source, shapes: ShapeChoice, cancel: &Cancel) -> Result<(), LabError> {
         let everything = Sampling { seed: 0, budget: Duration::ZERO, half_width: 1.0, shapes };
-        self.check_at(source, &self.chosen_shapes(&everything)?, cancel)
+        self.check_at(source, &self.chosen_shapes(&everything)?, rand::random(), cancel)
     }
 
-    /// The same at shapes given by their numbers; nothing to do for none.
-    pub(crate) fn check_at(&self, source: &Source, shapes: &[usize], cancel: &Cancel) -> Result<(), LabError> {
+    /// The same at shapes given by their numbers, on the inputs that follow from `seed`; nothing to do for no shape.
+    pub(crate) fn check_at(
+        &self,
+        source: &Source,
+        shapes: &[usize],
+        seed: u64,
+        cancel: &Cancel,
+    ) -> Result<(), LabError> {
         if shapes.is_empty() {
             return Ok(());
         }
-        let seed = rand::random();
         let once = Sampling { seed, budget: Duration::ZERO, half_width: 1.0, shapes: ShapeChoice::All };
         let objects =
             Objects { trusted: self.trusted(cancel)?, baseline: self.build(source, cancel)?.path, candidate: None };

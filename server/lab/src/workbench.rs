@@ -5,6 +5,7 @@
 
 mod doubts;
 mod forecasting;
+mod machine_code;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -31,6 +32,7 @@ use ::forecast::code::Code;
 use trust::Guarded;
 
 pub use forecasting::ShapeForecast;
+pub use machine_code::MachineCode;
 
 /// Sampling time of a comparison where nothing else is asked for. Most comparisons are over before; where the machine is noisy
 /// or the code's speed depends on where it comes to lie, it takes this long to tell 3%.
@@ -129,6 +131,8 @@ pub struct Workbench {
     /// For a device that is forecast for.
     forecaster: Option<Forecaster>,
     seen: forecasting::Seen,
+    /// What the inputs of checks follow from ([`Workbench::draw_from`]).
+    inputs: u64,
 }
 
 /// What a version's kernels do.
@@ -181,7 +185,24 @@ impl Workbench {
             remarks: Mutex::default(),
             forecaster,
             seen: forecasting::Seen::default(),
+            inputs: rand::random(),
         })
+    }
+
+    /// Draws the inputs of checks from `seed`, rather than such as nobody can draw again: whoever goes on with a run, or
+    /// repeats it, finds the same of each version. Every text has inputs of its own, so that what is told of one draft's
+    /// results fits no other; the seed itself is for nobody who writes versions.
+    pub fn draw_from(&mut self, seed: u64) {
+        self.inputs = seed;
+    }
+
+    /// The seed of the inputs on which a version is looked at.
+    fn inputs_of(&self, source: &Source) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"inputs of a check").update(&self.inputs.to_le_bytes()).update(source.text.as_bytes());
+        let mut head = [0; 8];
+        head.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        u64::from_le_bytes(head)
     }
 
     /// Lets what is built here read what `other`, a further source of the user's, includes.
@@ -414,7 +435,7 @@ impl Workbench {
                     barriers: Barriers::Fibers,
                 };
                 bench.build(source, cancel)?;
-                let outcome = bench.check_at(source, &shapes(benchmark), cancel);
+                let outcome = bench.check_at(source, &shapes(benchmark), self.inputs_of(source), cancel);
                 sanitize::Run::new(faults.into_inner().unwrap_or_else(PoisonError::into_inner), outcome)?
             }
         };

@@ -155,6 +155,7 @@ fn run(notebook: &Notebook, model: Duration, device: &Device, budget: Budget) ->
         by_forecast: false,
         whole_file_lines: WHOLE_FILE_LINES,
         file: "k.hip".into(),
+        machine: None,
         designer: String::new(),
     };
     let ledger = model.ledger().clone();

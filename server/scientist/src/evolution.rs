@@ -88,6 +88,7 @@ pub struct Evolution<'a, E: Evaluator> {
     limiter: Limiter,
     calls: CallLog,
     budget: Option<Budget>,
+    recalled: Option<Vec<Finding>>,
 }
 
 /// Asked after every step, on the thread that the stage was asked on, for the calls of models that were made there since; they
@@ -117,6 +118,7 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
             limiter: without_limits(),
             calls: Arc::new(Vec::new),
             budget: None,
+            recalled: None,
         }
     }
 
@@ -153,6 +155,12 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     /// For a run that is resumed: with another budget than it had. With a larger one a run that came to its end goes on.
     pub fn with_budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
+        self
+    }
+
+    /// With these findings of earlier runs, rather than those that the notebook has of the same file and device.
+    pub fn with_recalled(mut self, findings: Vec<Finding>) -> Self {
+        self.recalled = Some(findings);
         self
     }
 
@@ -198,12 +206,13 @@ impl<'a, E: Evaluator> Evolution<'a, E> {
     }
 
     fn sit(self, run: RunId, resumed: bool, cancel: &Cancel, events: &mut dyn FnMut(Event)) -> Result<Ended, RunError> {
-        let Self { evaluator, stages, notebook, identify, clock, meter, limiter, calls, budget } = self;
+        let Self { evaluator, stages, notebook, identify, clock, meter, limiter, calls, budget, recalled } = self;
         let opened = Opening::of(notebook, run, evaluator.device(), resumed, budget, clock, meter);
-        let Opening { record, settings, account, recalled } = match opened {
+        let Opening { record, settings, account, recalled: of_the_notebook } = match opened {
             Ok(opening) => opening,
             Err(error) => return Err(never_began(Some(run), error, events)),
         };
+        let recalled = recalled.unwrap_or(of_the_notebook);
         limiter(account.left());
         let watch = Watch::start(cancel, &account, Duration::ZERO);
         let mut session = Session {

@@ -14,6 +14,7 @@ mod code_answer;
 mod designer;
 mod facts;
 mod limits;
+mod machine;
 mod novelty;
 mod preview;
 mod prompts;
@@ -29,6 +30,7 @@ use lab::Cancel;
 use llm::{Caller, Ledger, Limits, LlmError, Model};
 
 pub use self::designer::ModelDesigner;
+pub use self::machine::{Machine, OfText};
 pub use self::preview::{Preview, Previewed, Stage};
 pub use self::prompts::{PromptError, Prompts, TEMPLATES};
 pub use self::selector::ModelSelector;
@@ -85,6 +87,8 @@ pub struct Inquiry {
     pub whole_file_lines: usize,
     /// The user's file, whose lines compilers' messages are about.
     pub file: PathBuf,
+    /// What kernels need of the device, where code can be generated for it.
+    pub machine: Option<Machine>,
     /// The model that designs, as `PROVIDER:MODEL`: it is told how good its own predictions were.
     pub designer: String,
 }

@@ -115,6 +115,7 @@ fn run_by(
         by_forecast: false,
         whole_file_lines: 400,
         file: "/work/k.hip".into(),
+        machine: None,
         designer: String::new(),
     };
     let ledger = model.ledger().clone();

@@ -56,6 +56,7 @@ fn scientist(kind: &str, url: &str, key: &str) -> (ModelScientist, Ledger, Arc<s
         by_forecast: false,
         whole_file_lines: 400,
         file: "/k/k.hip".into(),
+        machine: None,
         designer: String::new(),
     };
     (ModelScientist::new(inquiry, StageModels::one(Arc::new(model))), ledger, heard)

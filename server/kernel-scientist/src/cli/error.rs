@@ -6,6 +6,8 @@ use lab::{Failure, LabError};
 use notebook::NotebookError;
 use serde::Serialize;
 
+use crate::recorded::BeginningError;
+
 /// Why a command did not do what it was asked. The text says what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
@@ -63,6 +65,16 @@ impl From<LabError> for CliError {
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         Self::CodeFailed(failure)
+    }
+}
+
+impl From<BeginningError> for CliError {
+    fn from(error: BeginningError) -> Self {
+        match error {
+            BeginningError::Notebook(error) => error.into(),
+            BeginningError::Recording(error) => error.into(),
+            BeginningError::Other(text) => Self::Usage(text),
+        }
     }
 }
 

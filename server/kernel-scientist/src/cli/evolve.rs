@@ -9,23 +9,25 @@ use std::sync::Arc;
 
 use lab::Source;
 use lab::workbench::ShapeChoice;
-use notebook::{Notebook, RunChange, RunId};
+use notebook::{Notebook, Run, RunChange, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event, Finished};
 use scientist::evolution::{Ended, Evolution, Identity, Stages};
 use scientist::model::ModelScientist;
 use scientist::run::{RunError, RunRequest, Settings};
+use scientist::stages::Finding;
 use serde_json::{Value, json};
 
 use super::context::read_source;
 use super::progress::Progress;
 use super::provider::{BoxedStages, Provider, ProviderArgs};
-use super::subject::{Subject, SubjectArgs, seconds};
+use super::subject::{self, Subject, SubjectArgs, seconds};
 use super::{CliError, Context, consent};
 use crate::config::Config;
 use crate::forecasts::cured;
 use crate::models::{self, Models, Reach};
+use crate::recorded::{self, About, Beginning};
 
 /// Arguments of `evolve`.
 #[derive(Debug, clap::Args)]
@@ -74,15 +76,16 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
         Some(unfinished) => models::answered(&notebook, unfinished.run)?,
         None => 0,
     };
+    let run = unfinished.as_ref().map(|unfinished| notebook.run(unfinished.run)).transpose()?;
     let progress = Progress::hidden(context);
-    let reach = Reach { listener: Some(progress.listener(context.json())), ..args.provider.reach(skip) };
+    let mut reach = Reach { listener: Some(progress.listener(context.json())), ..args.provider.reach(skip) };
+    let (seed, recalled) = begins_with(context, args, &file, run.as_ref(), &provider, &notebook, &mut reach)?;
     // Before anything is built: a missing key is told at once.
     let models = provider.connect(&reach, &config)?;
-    match (&models, &unfinished) {
-        (Some(models), Some(unfinished)) => {
-            let run = notebook.run(unfinished.run)?;
-            models.go_on_at(&run, &reach).map_err(CliError::Usage)?.iter().for_each(|note| super::tell(note));
-            if models.begins_to_cost(&run) && !cost::is_limited(args) {
+    match (&models, &run) {
+        (Some(models), Some(run)) => {
+            models.go_on_at(run, &reach).map_err(CliError::Usage)?.iter().for_each(|note| super::tell(note));
+            if models.begins_to_cost(run) && !cost::is_limited(args) {
                 return Err(CliError::Usage(format!(
                     "run {} cost nothing so far, and calls may cost money where it would go on; give a limit (--max-usd, \
                      --max-tokens or --max-calls), or leave --base-url out",
@@ -97,12 +100,12 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
         Some(unfinished) => file.with_text(unfinished.text.clone()),
         None => file.clone(),
     };
-    let subject = Subject::open(context, &original, &args.subject, None)?;
+    let subject = Subject::open(context, &original, &args.subject, None)?.drawing_from(seed);
     let best_path = best_path(args, &file)?;
 
     let resumed = unfinished.as_ref().map(|unfinished| unfinished.run);
     let budget = cost::budget(args, unfinished.as_ref().map(|unfinished| unfinished.budget), models.as_ref(), &config)?;
-    let party = Party { provider, models, config };
+    let party = Party { provider, models, config, seed, recalled };
     let ended = evolve(context, args, &party, budget, &subject, &notebook, resumed, best_path.as_deref(), progress)?;
     if !context.json() {
         let cured = ended.best_text.as_ref().map_or_else(String::new, |best| cured_lines(context, &subject, best));
@@ -117,6 +120,25 @@ pub fn run(context: &Context, args: &EvolveArgs) -> Result<(), CliError> {
         EndState::Paused => Err(CliError::Unavailable(ended.finished.reason)),
         EndState::Failed => Err(CliError::Usage(ended.finished.reason)),
     }
+}
+
+/// The run's seed, and what earlier runs have taught where models are to hear of it.
+fn begins_with(
+    context: &Context,
+    args: &EvolveArgs,
+    file: &Source,
+    run: Option<&Run>,
+    provider: &Provider,
+    notebook: &Notebook,
+    reach: &mut Reach,
+) -> Result<(u64, Option<Vec<Finding>>), CliError> {
+    let Provider::Models(names) = provider else {
+        return Ok((run.map(|run| run.seed).or(args.seed).unwrap_or_else(recorded::seed), None));
+    };
+    let device = subject::find_device(context, file, &args.subject.device)?;
+    let about = About { file: &file.path, device: &device, run, seed: args.seed };
+    let Beginning { seed, findings, .. } = Beginning::of(&about, names, notebook, reach)?;
+    Ok((seed, Some(findings)))
 }
 
 /// A run to go on with, and the text that it began with.
@@ -152,6 +174,9 @@ struct Party {
     provider: Provider,
     models: Option<Models>,
     config: Config,
+    seed: u64,
+    /// What earlier runs have taught; without it the notebook says it.
+    recalled: Option<Vec<Finding>>,
 }
 
 impl Party {
@@ -232,6 +257,9 @@ fn evolve(
         evolution = evolution.with_meter(models.meter()).with_limiter(models.limiter()).with_calls(models.calls());
         cost::tell_estimate(scientist, models, &subject.source, &budget);
     }
+    if let Some(findings) = &party.recalled {
+        evolution = evolution.with_recalled(findings.clone());
+    }
     progress.show();
     let mut teller = Teller { context, progress, finished: None, broken: None };
     let outcome = match resumed {
@@ -263,7 +291,7 @@ fn request(args: &EvolveArgs, party: &Party, budget: Budget, subject: &Subject) 
         text: source.text.clone(),
         kernel: args.kernel.clone(),
         provider: party.provider.name(),
-        seed: args.seed.unwrap_or_else(rand::random),
+        seed: party.seed,
         budget,
         settings: Settings { served_at, ..crate::devices::measuring(&subject.workbench) },
     }

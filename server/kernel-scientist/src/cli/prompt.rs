@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use lab::Source;
 use llm::{Request, Role};
-use notebook::Notebook;
+use notebook::{Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::{Ended, Evolution, Identity, Stages};
+use scientist::findings;
 use scientist::model::{Inquiry, Preview, Stage};
 use scientist::run::{RunError, RunRequest};
 
@@ -14,9 +16,10 @@ use super::context::read_source;
 use super::evolve::{Unfinished, find_unfinished, run_error};
 use super::progress::Progress;
 use super::provider::{Provider, ProviderArgs};
-use super::subject::{Subject, SubjectArgs};
+use super::subject::{self, Subject, SubjectArgs};
 use super::{CliError, Context};
-use crate::models;
+use crate::models::{self, Reach};
+use crate::recorded::{self, About, Beginning};
 
 /// Arguments of `prompt`.
 #[derive(Debug, clap::Args)]
@@ -73,11 +76,12 @@ pub fn run(context: &Context, args: &PromptArgs) -> Result<(), CliError> {
         Some(Unfinished { text, .. }) => file.with_text(text.clone()),
         None => file.clone(),
     };
-    let subject = Subject::open(context, &original, &args.subject, None)?;
     let provider = match &unfinished {
         Some(unfinished) => Provider::recorded(&unfinished.provider)?,
         None => Provider::choose(&ProviderArgs::default(), &config)?,
     };
+    let beginning = begins_with(context, args, &file, &notebook, unfinished.as_ref(), &provider)?;
+    let subject = Subject::open(context, &original, &args.subject, None)?.drawing_from(beginning.seed);
     let designer = match provider {
         Provider::Models(names) => names.designer.to_string(),
         Provider::Catalog => String::new(),
@@ -86,7 +90,7 @@ pub fn run(context: &Context, args: &PromptArgs) -> Result<(), CliError> {
     let inquiry = Inquiry { designer, ..inquiry };
     let preview = Preview::new(inquiry, args.stage.into());
     let progress = Progress::new(context);
-    let ended = go_on(context, args, &subject, &notebook, &preview, unfinished.as_ref(), &progress);
+    let ended = go_on(context, args, &subject, &notebook, &preview, unfinished.as_ref(), beginning, &progress);
     progress.end();
     let ended = ended.map_err(run_error)?;
     match preview.question() {
@@ -97,7 +101,31 @@ pub fn run(context: &Context, args: &PromptArgs) -> Result<(), CliError> {
     }
 }
 
+/// What the run begins with, or began with.
+fn begins_with(
+    context: &Context,
+    args: &PromptArgs,
+    file: &Source,
+    notebook: &Notebook,
+    unfinished: Option<&Unfinished>,
+    provider: &Provider,
+) -> Result<Beginning, CliError> {
+    let device = subject::find_device(context, file, &args.subject.device)?;
+    let run = unfinished.map(|unfinished| notebook.run(unfinished.run)).transpose()?;
+    let about = About { file: &file.path, device: &device, run: run.as_ref(), seed: None };
+    match provider {
+        Provider::Models(names) => Ok(Beginning::of(&about, names, notebook, &mut Reach::default())?),
+        Provider::Catalog => {
+            let seed = run.as_ref().map_or_else(recorded::seed, |run| run.seed);
+            let before = run.as_ref().map_or(RunId(i64::MAX), |run| run.id);
+            let found = notebook.findings_before(before, &file.path, &device)?;
+            Ok(Beginning { seed, findings: found.into_iter().map(findings::recalled).collect(), device })
+        }
+    }
+}
+
 /// A run on the copy of the notebook, up to the question.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own that one command brings together")]
 fn go_on(
     context: &Context,
     args: &PromptArgs,
@@ -105,6 +133,7 @@ fn go_on(
     notebook: &Notebook,
     preview: &std::sync::Arc<Preview>,
     unfinished: Option<&Unfinished>,
+    beginning: Beginning,
     progress: &Progress,
 ) -> Result<Ended, RunError> {
     let bench = &subject.workbench;
@@ -112,6 +141,7 @@ fn go_on(
     let stages = Stages { selector: &mut selector, designer: &mut designer, writer: &writer };
     let headers = subject.source.headers();
     let evolution = Evolution::new(bench, stages, notebook).with_identity(move |text| Identity::of(text, headers));
+    let evolution = evolution.with_recalled(beginning.findings);
     let mut hear = |event| {
         if let scientist::evolution::event::Event::Working { doing, .. } = event {
             progress.say(doing);
@@ -128,7 +158,7 @@ fn go_on(
                 text: subject.source.text.clone(),
                 kernel: args.kernel.clone(),
                 provider: "nobody".into(),
-                seed: rand::random::<u64>() >> 11,
+                seed: beginning.seed,
                 budget: Budget { generations: 1, ..Budget::default() },
                 settings: crate::devices::measuring(&subject.workbench),
             };

@@ -108,6 +108,14 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// With checks whose inputs follow from a seed ([`Workbench::draw_from`]).
+    pub fn drawing_from(mut self, seed: u64) -> Self {
+        self.workbench.draw_from(seed);
+        self
+    }
+}
+
 impl Drop for Subject {
     /// However the command ends, the user learns what the results are to be taken with.
     fn drop(&mut self) {
@@ -159,7 +167,7 @@ pub fn find_forecast(context: &Context, source: &Source, device: &str) -> Result
 }
 
 /// The lab's name of the device that a user names.
-fn find_device(context: &Context, source: &Source, device: &str) -> Result<String, CliError> {
+pub(super) fn find_device(context: &Context, source: &Source, device: &str) -> Result<String, CliError> {
     devices::find(&context.config(source.folder())?, device).map_err(|error| match error {
         DeviceError::Unknown(text) => CliError::Usage(text),
         DeviceError::Elsewhere(text) => CliError::Unavailable(text),

@@ -9,13 +9,13 @@ use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source};
 use llm::editor::EditorProvider;
 use llm::hearing::Listener;
-use notebook::{MeasuredCode, Notebook, RunId};
+use notebook::{MeasuredCode, Notebook, Run, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
 use scientist::evolution::{self, CallLog, Ended, Evolution, Identity, Stages};
 use scientist::run::{RunRequest, Settings as Measuring};
-use scientist::stages::{Hypothesis, Writer};
+use scientist::stages::{Finding, Hypothesis, Writer};
 use scientist::trial;
 
 use super::keys::EditorKeys;
@@ -32,6 +32,7 @@ use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
 use crate::models::{self, Models, OfEditor, OfKeys, Reach};
+use crate::recorded::{self, About, Beginning};
 
 /// What is done where the runtime is not there yet.
 pub const BUILDING: &str = "building the HIP runtime for this machine, once; it takes a minute or two";
@@ -221,7 +222,7 @@ impl Assignment {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
             hypothesis: hypothesis.clone(),
-            seed: seed(),
+            seed: recorded::seed(),
             settings: devices::measuring(&bench),
         };
         let mut say = |doing| tell(Told::Doing(doing, None));
@@ -242,7 +243,8 @@ impl Assignment {
             None => (self.provider()?, 0),
         };
         let config = self.config()?;
-        let reach = self.reach(skip);
+        let mut reach = self.reach(skip);
+        let (seed, recalled) = self.begins_with(&notebook, &provider, resumed.as_ref(), &mut reach)?;
         let models = provider.connect(&reach, &config).map_err(told)?;
         models.iter().flat_map(|models| &models.notes).for_each(|note| tracing::warn!("{note}"));
         if let (Some(models), Some(run)) = (&models, &resumed) {
@@ -253,7 +255,8 @@ impl Assignment {
             Some(run) => self.source.with_text(notebook.text(&run.original)?),
             None => self.source.clone(),
         };
-        let bench = self.open_whole(&source, tell)?;
+        let mut bench = self.open_whole(&source, tell)?;
+        bench.draw_from(seed);
         let (mut selector, mut designer, writer) = self.stages(models.as_ref(), &config, &bench)?;
         let stages = Stages { selector: &mut *selector, designer: &mut *designer, writer: &*writer };
         let headers = source.headers();
@@ -261,6 +264,9 @@ impl Assignment {
             Evolution::new(&bench, stages, &notebook).with_identity(move |text| Identity::of(text, headers));
         if let Some(models) = &models {
             evolution = evolution.with_meter(models.meter()).with_limiter(models.limiter()).with_calls(models.calls());
+        }
+        if let Some(findings) = recalled {
+            evolution = evolution.with_recalled(findings);
         }
         let mut pace = Pace::default();
         // What earlier sittings cost, and this one so far.
@@ -276,7 +282,7 @@ impl Assignment {
         };
         let ended = match resumed {
             Some(run) => evolution.resume(run.id, &self.cancel, &mut hear),
-            None => evolution.start(&self.request(&bench, &provider, models.as_ref())?, &self.cancel, &mut hear),
+            None => evolution.start(&self.request(&bench, &provider, models.as_ref(), seed)?, &self.cancel, &mut hear),
         }?;
         match ended.finished.state {
             EndState::Cancelled => Err(Outcome::Cancelled),
@@ -286,6 +292,23 @@ impl Assignment {
                 Ok(Outcome::Evolved(source.text, Box::new(ended), cured))
             }
         }
+    }
+
+    /// The run's seed, and what earlier runs have taught where models are to hear of it.
+    fn begins_with(
+        &self,
+        notebook: &Notebook,
+        provider: &Provider,
+        run: Option<&Run>,
+        reach: &mut Reach,
+    ) -> Result<(u64, Option<Vec<Finding>>), Outcome> {
+        let Provider::Models(names) = provider else {
+            return Ok((run.map_or_else(recorded::seed, |run| run.seed), None));
+        };
+        let device = self.device()?;
+        let about = About { file: &self.source.path, device: &device, run, seed: None };
+        let beginning = Beginning::of(&about, names, notebook, reach).map_err(|error| told(error.into()))?;
+        Ok((beginning.seed, Some(beginning.findings)))
     }
 
     /// The stages with models behind them, or the catalog.
@@ -308,13 +331,19 @@ impl Assignment {
         }
     }
 
-    fn request(&self, bench: &Workbench, provider: &Provider, models: Option<&Models>) -> Result<RunRequest, Outcome> {
+    fn request(
+        &self,
+        bench: &Workbench,
+        provider: &Provider,
+        models: Option<&Models>,
+        seed: u64,
+    ) -> Result<RunRequest, Outcome> {
         Ok(RunRequest {
             file: self.source.path.clone(),
             text: Arc::clone(&self.source.text),
             kernel: self.kernel.clone(),
             provider: provider.name(),
-            seed: seed(),
+            seed,
             budget: self.budget(&self.config()?, models)?,
             settings: Measuring {
                 served_at: models.and_then(|models| models.served_at.clone()),
@@ -453,9 +482,4 @@ impl Author {
 
 fn unforeseen(hypotheses: Vec<Hypothesis>) -> Vec<(Hypothesis, Option<Outlook>)> {
     hypotheses.into_iter().map(|hypothesis| (hypothesis, None)).collect()
-}
-
-/// A seed that every reader of JSON sees as the same number.
-fn seed() -> u64 {
-    rand::random::<u64>() >> 11
 }

@@ -132,7 +132,7 @@ impl Workbench {
         sampling: &Sampling,
         cancel: &Cancel,
     ) -> Result<TimeReport, LabError> {
-        self.is_right(build, sampling.shapes, cancel)?;
+        self.is_right(build, sampling, cancel)?;
         let shapes = self.forecasts(forecaster, version_of(build)?, sampling.shapes, cancel)?;
         let entry = self.entry();
         let kernels = shapes.iter().flat_map(|shape| match (&entry, &shape.shape) {
@@ -164,7 +164,7 @@ impl Workbench {
         cancel: &Cancel,
     ) -> Result<Comparison, LabError> {
         if sampling.shapes != ShapeChoice::Shown {
-            self.is_right(candidate, sampling.shapes, cancel)?;
+            self.is_right(candidate, sampling, cancel)?;
         }
         let before =
             self.forecasts(forecaster, version_of(baseline)?, sampling.shapes, cancel).map_err(of_the_baseline)?;
@@ -263,8 +263,13 @@ impl Workbench {
     /// Whether a version is right at the smallest shape that stages may see: candidates are many, and all shapes are run
     /// before one is called right or the winner.
     fn looks_right(&self, build: &Build, cancel: &Cancel) -> Result<(), LabError> {
-        let Feed::Benchmark(benchmark) = &self.feed else { return self.is_right(build, ShapeChoice::Shown, cancel) };
-        self.is_right_at(benchmark, build, smallest_shown(benchmark).as_slice(), cancel)
+        match &self.feed {
+            Feed::Benchmark(benchmark) => {
+                let seed = self.inputs_of(&build.source);
+                self.is_right_at(benchmark, build, smallest_shown(benchmark).as_slice(), seed, cancel)
+            }
+            Feed::Program(arguments) => self.prints_the_same(arguments, build, cancel),
+        }
     }
 
     fn is_right_at(
@@ -272,16 +277,19 @@ impl Workbench {
         benchmark: &Benchmark,
         build: &Build,
         shapes: &[usize],
+        seed: u64,
         cancel: &Cancel,
     ) -> Result<(), LabError> {
-        let check = |bench: Bench<'_>| bench.check_at(&build.source, shapes, cancel);
+        let check = |bench: Bench<'_>| bench.check_at(&build.source, shapes, seed, cancel);
         self.guarded(&[build], cancel, |barriers| self.bench(benchmark, barriers, check)).map(Guarded::value)
     }
 
-    /// Whether a version is right, on the CPU.
-    fn is_right(&self, build: &Build, shapes: ShapeChoice, cancel: &Cancel) -> Result<(), LabError> {
+    /// Whether a version is right, on the CPU, at the shapes and on the inputs of a sampling.
+    fn is_right(&self, build: &Build, sampling: &Sampling, cancel: &Cancel) -> Result<(), LabError> {
         match &self.feed {
-            Feed::Benchmark(benchmark) => self.is_right_at(benchmark, build, &benchmark.chosen(shapes), cancel),
+            Feed::Benchmark(benchmark) => {
+                self.is_right_at(benchmark, build, &benchmark.chosen(sampling.shapes), sampling.seed, cancel)
+            }
             Feed::Program(arguments) => self.prints_the_same(arguments, build, cancel),
         }
     }

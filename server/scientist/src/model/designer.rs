@@ -1,5 +1,6 @@
 //! Stage 2 with a model behind it.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use hip_syntax::Syntax;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::facts;
 use super::novelty::{Said, repeats};
 use super::prompts::PromptError;
-use super::{Inquiry, asked};
+use super::{Inquiry, Machine, asked};
 use crate::findings;
 use crate::stages::{Design, DesignBrief, Designer, Finding, GainRange, Hypothesis, StageError};
 
@@ -50,7 +51,7 @@ struct Plan {
     family: String,
     /// The kernel it is about.
     kernel: String,
-    /// The line of the version that it cures.
+    /// The line of the kernel that it cures.
     line: u32,
     /// The change in one line.
     #[schemars(length(min = 1, max = 300))]
@@ -79,6 +80,8 @@ struct Facts<'a> {
     kernel: Option<&'a str>,
     task: &'a str,
     forecast: Vec<facts::Launch>,
+    arch: &'a str,
+    machine_code: Vec<String>,
     tried: Vec<Tried<'a>>,
     findings: Vec<String>,
     calibration: Option<notebook::Calibration>,
@@ -92,7 +95,7 @@ struct Tried<'a> {
     outcome: String,
 }
 
-pub(super) fn question(inquiry: &Inquiry, brief: &DesignBrief<'_>) -> Result<Request, PromptError> {
+pub(super) fn question(inquiry: &Inquiry, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Request, PromptError> {
     let newest = |count: usize, most: usize| count.saturating_sub(most);
     let (past, found) = (brief.past, brief.findings);
     let is_own = |finding: &&Finding| finding.author.as_ref() == Some(&inquiry.designer);
@@ -104,6 +107,8 @@ pub(super) fn question(inquiry: &Inquiry, brief: &DesignBrief<'_>) -> Result<Req
         kernel: brief.kernel,
         task: &inquiry.task.text,
         forecast: facts::account(brief.forecast, &brief.base.text),
+        arch: inquiry.machine.as_ref().map_or("", Machine::arch),
+        machine_code: inquiry.machine.as_ref().map_or_else(Vec::new, |machine| machine.lines(&brief.base.text, cancel)),
         tried: past[newest(past.len(), PAST)..]
             .iter()
             .map(|past| Tried { base: past.base, title: &past.plan.title, outcome: facts::one_line(&past.outcome) })
@@ -133,7 +138,7 @@ struct Repeat {
 
 impl Designer for ModelDesigner {
     fn design(&mut self, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Design, StageError> {
-        let request = question(&self.inquiry, brief)?;
+        let request = question(&self.inquiry, brief, cancel)?;
         let kernels = kernels(brief);
         let check = |answer: Answer| checked(answer, &kernels, &brief.base.text);
         let answer = asked(cancel, |caller| self.model.ask_checked(&request, caller, check))?;
@@ -184,32 +189,51 @@ impl ModelDesigner {
     }
 }
 
-/// Names of the kernels that plans may be about.
-fn kernels(brief: &DesignBrief<'_>) -> Vec<String> {
-    if let Some(kernel) = brief.kernel {
-        return vec![kernel.to_owned()];
-    }
+/// A kernel that plans may be about.
+struct Place {
+    name: String,
+    /// From its head to its end. Overloads have several.
+    lines: Vec<RangeInclusive<u32>>,
+}
+
+fn kernels(brief: &DesignBrief<'_>) -> Vec<Place> {
     let syntax = Syntax::without_tree(Arc::clone(&brief.base.text));
-    syntax.kernels().iter().map(|kernel| kernel.name.clone()).collect()
+    let mut places: Vec<Place> = Vec::new();
+    for kernel in syntax.kernels().iter().filter(|kernel| brief.kernel.is_none_or(|only| only == kernel.name)) {
+        let lines = kernel.line..=kernel.end_line;
+        match places.iter_mut().find(|place| place.name == kernel.name) {
+            Some(place) => place.lines.push(lines),
+            None => places.push(Place { name: kernel.name.clone(), lines: vec![lines] }),
+        }
+    }
+    places
 }
 
 /// What the schema cannot say.
-fn checked(mut answer: Answer, kernels: &[String], text: &str) -> Result<Answer, String> {
+fn checked(mut answer: Answer, kernels: &[Place], text: &str) -> Result<Answer, String> {
     let lines = text.lines().count() as u32;
     for (number, plan) in (1..).zip(&mut answer.plans) {
-        if !kernels.contains(&plan.kernel) {
+        let place = match (kernels.iter().find(|kernel| kernel.name == plan.kernel), kernels) {
+            (Some(place), _) => place,
             // With one kernel there is no doubt which is meant.
-            let [only] = kernels else {
-                return Err(format!(
-                    "plan {number} is about `{}`; the kernels are {}",
-                    plan.kernel,
-                    kernels.join(", ")
-                ));
-            };
-            plan.kernel.clone_from(only);
-        }
+            (None, [only]) => only,
+            (None, _) => {
+                let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+                return Err(format!("plan {number} is about `{}`; the kernels are {}", plan.kernel, names.join(", ")));
+            }
+        };
+        plan.kernel.clone_from(&place.name);
         if plan.line == 0 || plan.line > lines {
             return Err(format!("plan {number} names line {}; the file has lines 1 to {lines}", plan.line));
+        }
+        if !place.lines.iter().any(|lines| lines.contains(&plan.line)) {
+            let lines = place.lines.iter().map(|lines| format!("{} to {}", lines.start(), lines.end()));
+            return Err(format!(
+                "plan {number} names line {}, which is not in `{}` (lines {})",
+                plan.line,
+                place.name,
+                lines.collect::<Vec<_>>().join(", ")
+            ));
         }
         if plan.min_percent > plan.max_percent {
             return Err(format!(

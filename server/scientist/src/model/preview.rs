@@ -101,14 +101,14 @@ impl Selector for Previewed<CatalogSelector> {
 
 impl Designer for Previewed<CatalogDesigner> {
     fn design(&mut self, brief: &DesignBrief<'_>, cancel: &Cancel) -> Result<Design, StageError> {
-        self.preview.comes_to(Stage::Designer, |inquiry| designer::question(inquiry, brief))?;
+        self.preview.comes_to(Stage::Designer, |inquiry| designer::question(inquiry, brief, cancel))?;
         self.stand_in.design(brief, cancel)
     }
 }
 
 impl Writer for Previewed<CatalogWriter> {
     fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
-        self.preview.comes_to(Stage::Writer, |inquiry| writer::question(inquiry, brief))?;
+        self.preview.comes_to(Stage::Writer, |inquiry| writer::question(inquiry, brief, cancel))?;
         self.stand_in.write(brief, cancel)
     }
 

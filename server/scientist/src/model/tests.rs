@@ -89,6 +89,7 @@ fn inquiry() -> Inquiry {
         by_forecast: true,
         whole_file_lines: WHOLE_FILE_LINES,
         file: "/home/somebody/secret-project/a.hip".into(),
+        machine: None,
         designer: String::new(),
     }
 }
@@ -271,15 +272,73 @@ fn a_plan_that_repeats_is_refused_and_replaced() {
 
 #[test]
 fn plans_that_make_no_sense_are_asked_for_again() {
-    let mut elsewhere = planned("Wide loads", "float4");
-    elsewhere["line"] = json!(99);
-    let script = Script::of(&[&design(&[elsewhere]), &design(&[planned("Wide loads", "float4")])]);
-    assert_eq!(designed(&script, &[]).unwrap().plans.len(), 1);
-    assert!(
-        script.questions()[1].contains("plan 1 names line 99; the file has lines 1 to 6"),
-        "{}",
-        script.questions()[1]
-    );
+    for (line, complaint) in [
+        (99, "plan 1 names line 99; the file has lines 1 to 6"),
+        // The launch is no line of the kernel.
+        (5, "plan 1 names line 5, which is not in `k` (lines 1 to 3)"),
+    ] {
+        let mut elsewhere = planned("Wide loads", "float4");
+        elsewhere["line"] = json!(line);
+        let script = Script::of(&[&design(&[elsewhere]), &design(&[planned("Wide loads", "float4")])]);
+        assert_eq!(designed(&script, &[]).unwrap().plans.len(), 1);
+        assert!(script.questions()[1].contains(complaint), "{}", script.questions()[1]);
+    }
+}
+
+#[test]
+fn what_the_kernels_need_of_the_machine_is_told_whatever_times_come_from() {
+    let asked = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&asked);
+    let of_text: OfText = Arc::new(move |text, _| {
+        *counted.lock().unwrap() += 1;
+        let kernel = lab::codegen::KernelResources {
+            name: "k".into(),
+            symbol: "k".into(),
+            file: "a.hip".into(),
+            line: 1,
+            vgprs: text.lines().count() as u32,
+            agprs: 0,
+            sgprs: 20,
+            lds_bytes: 2048,
+            dynamic_lds_bytes: Some(0),
+            scratch_bytes: 16,
+            vgpr_spills: 3,
+            sgpr_spills: 0,
+            wave_size: 64,
+            max_block: 256,
+            occupancy: 8,
+            limited_by: Some(lab::codegen::Limit::Lds),
+        };
+        vec![kernel]
+    });
+    let on_a_measured_device =
+        Inquiry { by_forecast: false, machine: Some(Machine::new("gfx942", of_text)), ..inquiry() };
+    let design = design(&[planned("Wide loads", "float4")]);
+    let better = TEXT.replace("* 64", "");
+    let script = Script::of(&[&design, &format!("Made it.\n```cpp\n{better}```\n")]);
+    let population = population();
+    let brief = DesignBrief {
+        base: &population.members[0],
+        population: &population,
+        findings: &[],
+        tried: &[],
+        past: &[],
+        kernel: None,
+        forecast: &[],
+    };
+    let (_, mut designer, writer) = script.scientist(on_a_measured_device).stages();
+    designer.design(&brief, &Cancel::new()).unwrap();
+    let plan = plan("Wide loads", "float4");
+    let write = WriteBrief { base: &population.members[0], reference: &population.members[0], plan: &plan };
+    writer.write(&write, &Cancel::new()).unwrap();
+    for question in script.questions() {
+        let told = "Code generation for gfx942 says:\n- `k`: 6 vector registers a work-item, 20 scalar registers a wave, 2048 \
+                    bytes of LDS a block of up to 256 work-items, 16 bytes of scratch a work-item (3 vector and 0 scalar \
+                    registers are spilled); a SIMD holds 8 waves, limited by LDS\n";
+        assert!(question.contains(told), "{question}");
+    }
+    // The writer's base is the designer's: code is not generated beside what is timed.
+    assert_eq!(*asked.lock().unwrap(), 1);
 }
 
 fn written(script: &Script, inquiry: Inquiry) -> Result<Draft, StageError> {

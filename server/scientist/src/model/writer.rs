@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::code_answer::{self, Written};
 use super::prompts::PromptError;
-use super::{Inquiry, asked, facts, limits};
+use super::{Inquiry, Machine, asked, facts, limits};
 use crate::findings::in_words;
 use crate::stages::{Draft, Hypothesis, RepairBrief, StageError, WriteBrief, Writer};
 
@@ -39,13 +39,15 @@ struct Facts<'a> {
     base: facts::Version<'a>,
     reference: Option<facts::Version<'a>>,
     task: &'a str,
+    arch: &'a str,
+    machine_code: Vec<String>,
     plan: &'a Hypothesis,
     keep: String,
     knowledge: String,
     edits: bool,
 }
 
-pub(super) fn question(inquiry: &Inquiry, brief: &WriteBrief<'_>) -> Result<Request, PromptError> {
+pub(super) fn question(inquiry: &Inquiry, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Request, PromptError> {
     let text = &brief.base.text;
     // What the plan says chooses notes too: it may bring in what the base does not do yet.
     let about = format!("{text}\n{}\n{}", brief.plan.title, brief.plan.rubric);
@@ -54,6 +56,8 @@ pub(super) fn question(inquiry: &Inquiry, brief: &WriteBrief<'_>) -> Result<Requ
         base: facts::Version::of(brief.base),
         reference: (brief.reference.id != brief.base.id).then(|| facts::Version::of(brief.reference)),
         task: &inquiry.task.text,
+        arch: inquiry.machine.as_ref().map_or("", Machine::arch),
+        machine_code: inquiry.machine.as_ref().map_or_else(Vec::new, |machine| machine.lines(text, cancel)),
         plan: brief.plan,
         keep: keep(inquiry),
         knowledge: inquiry.knowledge.text(&about, inquiry.knowledge_tokens),
@@ -179,7 +183,7 @@ impl ModelWriter {
 
 impl Writer for ModelWriter {
     fn write(&self, brief: &WriteBrief<'_>, cancel: &Cancel) -> Result<Vec<Draft>, StageError> {
-        let request = question(&self.inquiry, brief)?;
+        let request = question(&self.inquiry, brief, cancel)?;
         let base = &brief.base.text;
         Ok(vec![self.version(request, base, base, by_edits(&self.inquiry, base), cancel)?])
     }
@@ -210,7 +214,7 @@ impl Writer for ModelWriter {
             keep: keep(&self.inquiry),
             edits,
         };
-        let mut request = question(&self.inquiry, &brief.write)?;
+        let mut request = question(&self.inquiry, &brief.write, cancel)?;
         request.label = "repair".into();
         let repair = self.inquiry.prompts.render("repair.md", &facts)?;
         if let Some(asked) = request.messages.first_mut() {
