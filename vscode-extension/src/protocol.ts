@@ -450,6 +450,8 @@ export interface Finished {
   forecast?: Basis | null;
   /** Generations completed. */
   generations: number;
+  /** Whether its budget ended it, so that it goes on with a larger one. */
+  out_of_budget?: boolean;
   /** Why it ended and what that means, in sentences. Names the shapes on which the winner is slower. */
   reason: string;
   /** The run; absent when it could not even be recorded. */
@@ -722,6 +724,8 @@ export interface Population {
   kernel: string | null;
   /** The versions, in order of their numbers; 0 is the original. */
   members: Member[];
+  /** Its budget ended it: it goes on with `more`. */
+  out_of_budget?: boolean;
   /** Who thought hypotheses up; `catalog` is rule-based. */
   provider: string;
   /** The run's number in the notebook. */
@@ -812,6 +816,8 @@ export interface Run {
   is_held: boolean;
   /** The kernel that it is about; absent for all of the file. */
   kernel: string | null;
+  /** Its budget ended it: it goes on with `more`. */
+  out_of_budget?: boolean;
   /** Who thought hypotheses up; `catalog` is rule-based. */
   provider: string;
   /** What came of it, such as `1.82x [1.80, 1.85]`; absent before its end. */

@@ -9,6 +9,9 @@ use scientist::evaluation::Evaluator;
 use scientist::findings;
 use scientist::model::ModelScientist;
 use scientist::stages::{DesignBrief, Designer, Finding, Hypothesis, Member, Population, StageError};
+use scientist::suggestion::{self, Asked};
+
+use crate::models::Models;
 
 /// Sampling time of the file as it is, for all shapes.
 const SAMPLING: Duration = Duration::from_secs(1);
@@ -22,20 +25,30 @@ pub enum DesignError {
     /// The model is not there, or gave nothing that can be used.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// Earlier findings could not be read.
+    /// Earlier findings could not be read, or the cost could not be kept.
     #[error(transparent)]
     Notebook(#[from] NotebookError),
 }
 
+/// Who is asked.
+pub struct Who<'a> {
+    /// The models, which keep to their limits.
+    pub models: &'a Models,
+    /// Their stages for the file.
+    pub scientist: &'a ModelScientist,
+    /// Their name, as runs are recorded with.
+    pub provider: &'a str,
+}
+
 /// Builds, checks and times the file that a workbench was opened with, and asks the designer. What runs on the same file and device
-/// have taught is told to it.
+/// have taught is told to it; what it costs is kept in the notebook, whatever comes of it.
 ///
 /// # Errors
 /// [`DesignError`].
 pub fn hypotheses(
     bench: &Workbench,
-    scientist: &ModelScientist,
-    notebook: Option<&Notebook>,
+    who: &Who<'_>,
+    notebook: &Notebook,
     kernel: Option<&str>,
     cancel: &Cancel,
     say: &mut dyn FnMut(&str),
@@ -47,13 +60,8 @@ pub fn hypotheses(
     let report = bench.time(&build, &sampling, cancel)?;
     let times = report.kernels.iter().map(|timing| (timing.shape.clone(), timing.figure.median_ns)).collect();
     let account = if bench.basis().is_some() { bench.account(&build) } else { Vec::new() };
-    let found: Vec<Finding> = match notebook {
-        Some(notebook) => {
-            let all = notebook.findings_before(RunId(i64::MAX), &source.path, bench.device())?;
-            all.into_iter().map(findings::recalled).collect()
-        }
-        None => Vec::new(),
-    };
+    let all = notebook.findings_before(RunId(i64::MAX), &source.path, bench.device())?;
+    let found: Vec<Finding> = all.into_iter().map(findings::recalled).collect();
     let original = Member {
         id: 0,
         parent: None,
@@ -79,6 +87,14 @@ pub fn hypotheses(
         forecast: &account,
     };
     say("asking the designer");
-    let (_, mut designer, _) = scientist.stages();
-    Ok(designer.design(&brief, cancel)?.plans)
+    let (_, mut designer, _) = who.scientist.stages();
+    let designed = designer.design(&brief, cancel);
+    let outcome = match &designed {
+        Ok(design) => format!("{} hypotheses were suggested", design.plans.len()),
+        Err(error) => error.to_string(),
+    };
+    let asked =
+        Asked { file: &source.path, text: &source.text, kernel, device: bench.device(), provider: who.provider };
+    suggestion::keep_cost(notebook, &asked, &(who.models.calls())(), &outcome)?;
+    Ok(designed?.plans)
 }

@@ -14,7 +14,7 @@ use llm::key::{Cancelled, SecretString, Sources};
 use llm::replay::Recorder;
 use llm::{Gate, Hearing, Kind, Ledger, LlmError, Model, ModelName, Options, Price, PriceTable, Provider, Retry};
 use notebook::{Calibration, ModelCall, Notebook, NotebookError, Run, RunId};
-use scientist::budget::Budget;
+use scientist::budget::{Budget, Left};
 use scientist::evolution::CallLog;
 use scientist::knowledge::Knowledge;
 use scientist::model::{
@@ -246,6 +246,12 @@ impl Models {
                  instead (a price of 0 counts in your own settings file, or in one that you name with --config)"
             )),
         }
+    }
+
+    /// Keeps what is asked outside of a run to what a run might use up.
+    pub fn keep_to(&self, budget: &Budget) {
+        let Budget { usd, tokens, calls, .. } = *budget;
+        (self.limiter())(Left { usd, tokens, calls });
     }
 
     /// The stages, for the source that a workbench was opened with.

@@ -106,6 +106,27 @@ fn a_run_goes_on_where_it_was_begun_unless_another_place_is_named() {
 }
 
 #[test]
+fn a_question_outside_of_a_run_keeps_to_the_budget_and_is_on_the_bill() {
+    let run = Run::in_folder();
+    run.sample("vector_add");
+    let stub = Stub::start(|_| (200, "I would rather not.".into()));
+    let suggest = ["suggest", "vector_add.hip", "--model", "openai:m", "--base-url", &stub.url];
+    // What is wrong with an answer is asked for once more, where that may be paid.
+    let done = run_with(&run, &suggest, &[]);
+    assert_eq!((done.status, stub.asked()), (3, 2), "{done:?}");
+    run.file("kernel-scientist.toml", "[scientist]\nmax_calls = 1\n");
+    let done = run_with(&run, &suggest, &[]);
+    assert_eq!((done.status, stub.asked()), (3, 3), "{done:?}");
+    assert!(done.stderr.contains("the budget of 1 calls is used up (1)"), "{done:?}");
+    let done = run_with(&run, &[&suggest[..], &["--max-tokens", "20"]].concat(), &[]);
+    assert!(done.stderr.contains("the budget of 20 tokens is used up (20)"), "{done:?}");
+    let notebook = notebook::Notebook::open_existing(&run.path("notebook.db")).unwrap().unwrap();
+    let calls: usize = (1..=3).map(|id| notebook.model_calls(notebook::RunId(id)).unwrap().len()).sum();
+    assert_eq!(calls, 4);
+    assert!(notebook.latest_runs(9).unwrap().is_empty());
+}
+
+#[test]
 fn what_models_servers_and_programs_say_does_nothing_to_a_terminal() {
     let run = Run::in_folder();
     run.sample("vector_add");

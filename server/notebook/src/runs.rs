@@ -305,14 +305,14 @@ impl Notebook {
         .ok_or_else(|| NotebookError::Missing { path: self.path().to_path_buf(), what: format!("run {run}") })
     }
 
-    /// Every run of a file, newest first.
+    /// Every run of a file, newest first. What was only asked for hypotheses (`suggestion` in its settings) is none.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn runs(&self, file: &Path) -> Result<Vec<Run>, NotebookError> {
         self.read("reading the runs of a file", |connection| {
             connection
-                .prepare_cached(&format!("{SELECT_RUN} WHERE file = ?1 ORDER BY id DESC"))?
+                .prepare_cached(&format!("{SELECT_RUN} WHERE file = ?1 AND {IS_RUN} ORDER BY id DESC"))?
                 .query_map([path_text(file)], read_run)?
                 .collect::<rusqlite::Result<Vec<_>>>()?
                 .into_iter()
@@ -321,14 +321,14 @@ impl Notebook {
         })
     }
 
-    /// The newest runs of all files, newest first, at most so many.
+    /// The newest runs of all files, newest first, at most so many; as [`Notebook::runs`].
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn latest_runs(&self, limit: u32) -> Result<Vec<Run>, NotebookError> {
         self.read("reading the runs of all files", |connection| {
             connection
-                .prepare_cached(&format!("{SELECT_RUN} ORDER BY id DESC LIMIT ?1"))?
+                .prepare_cached(&format!("{SELECT_RUN} WHERE {IS_RUN} ORDER BY id DESC LIMIT ?1"))?
                 .query_map([limit], read_run)?
                 .collect::<rusqlite::Result<Vec<_>>>()?
                 .into_iter()
@@ -369,6 +369,8 @@ fn insert_change(
 
 const SELECT_RUN: &str =
     "SELECT id, file, kernel, device, provider, seed, budget, settings, original, program, at_ms FROM runs";
+
+const IS_RUN: &str = "json_extract(settings, '$.suggestion') IS NULL";
 
 fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {

@@ -37,6 +37,22 @@ impl Default for Budget {
     }
 }
 
+impl Budget {
+    /// The limits of both together; what is unlimited here stays so.
+    pub fn with_more(self, more: &Self) -> Self {
+        fn sum<T: std::ops::Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
+            one.zip(other).map(|(one, other)| one + other)
+        }
+        Self {
+            generations: self.generations.saturating_add(more.generations),
+            wall: sum(self.wall, more.wall.or(Some(Duration::ZERO))),
+            usd: sum(self.usd, more.usd.or(Some(0.0))),
+            tokens: sum(self.tokens, more.tokens.or(Some(0))),
+            calls: sum(self.calls, more.calls.or(Some(0))),
+        }
+    }
+}
+
 mod seconds {
     use std::time::Duration;
 

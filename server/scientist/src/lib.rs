@@ -22,6 +22,7 @@ pub mod run;
 mod run_record;
 pub mod selector;
 pub mod stages;
+pub mod suggestion;
 pub mod symptoms;
 pub mod task;
 pub mod trial;

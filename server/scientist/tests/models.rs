@@ -17,6 +17,7 @@ use scientist::knowledge::Knowledge;
 use scientist::model::{Inquiry, ModelScientist, Prompts, StageModels};
 use scientist::run::{RunError, Settings};
 use scientist::stages::{Draft, GainRange, Hypothesis, StageError, WriteBrief, Writer};
+use scientist::suggestion::{self, Asked};
 use scientist::task::Task;
 use scientist::trial::{self, Author};
 use script::*;
@@ -285,10 +286,8 @@ impl Writer for Unwilling {
     }
 }
 
-#[test]
-fn what_a_test_that_came_to_nothing_has_cost_is_kept() {
-    let (_folder, notebook) = notebook();
-    let call = || ModelCall {
+fn call() -> ModelCall {
+    ModelCall {
         label: "writer".into(),
         model: "m".into(),
         input: 100,
@@ -297,7 +296,24 @@ fn what_a_test_that_came_to_nothing_has_cost_is_kept() {
         estimated: false,
         usd: Some(0.25),
         took: std::time::Duration::ZERO,
-    };
+    }
+}
+
+#[test]
+fn what_suggestions_have_cost_is_kept_and_is_no_run() {
+    let (_folder, notebook) = notebook();
+    let (file, text) = (Path::new("/work/k.hip"), ORIGINAL.into());
+    let asked = Asked { file, text: &text, kernel: None, device: "mi300x", provider: "openai:m" };
+    assert_eq!(suggestion::keep_cost(&notebook, &asked, &[], "nothing was asked").unwrap(), None);
+    let kept = suggestion::keep_cost(&notebook, &asked, &[call(), call()], "5 hypotheses").unwrap().unwrap();
+    let spent = notebook.spent(kept).unwrap();
+    assert_eq!((spent.usd, spent.tokens, notebook.model_calls(kept).unwrap().len()), (0.5, 300, 2));
+    assert!(notebook.runs(file).unwrap().is_empty() && notebook.latest_runs(9).unwrap().is_empty());
+}
+
+#[test]
+fn what_a_test_that_came_to_nothing_has_cost_is_kept() {
+    let (_folder, notebook) = notebook();
     let author = Author { writer: &Unwilling, provider: "openai:m".into(), calls: Arc::new(move || vec![call()]) };
     let hypothesis = Hypothesis {
         key: "idea:k".into(),

@@ -196,8 +196,8 @@ class LineagePanel {
     await showSource(vscode.Uri.parse(uri));
     if (action === "evolve") {
       await vscode.commands.executeCommand(Commands.evolve, { uri });
-    } else if (population !== null && action === "resume") {
-      await resume(this.client, { uri, run: population.run, kernel: population.kernel });
+    } else if (population !== null && (action === "resume" || action === "more")) {
+      await resume(this.client, { uri, run: population.run, kernel: population.kernel, more: action === "more" });
     } else if (population?.winner?.number != null) {
       const proposal = await this.client.request<ProposalNumber>(Methods.propose, { uri, run: population.run, candidate: population.winner.number });
       await vscode.commands.executeCommand("kernelScientist.applyBest", proposal);

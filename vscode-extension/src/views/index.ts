@@ -18,6 +18,11 @@ export function registerViews(client: Client): vscode.Disposable {
     await showSource(vscode.Uri.parse(uri));
     await vscode.commands.executeCommand(name, argument);
   };
+  const resumed = async (node: RunNode, more: boolean): Promise<void> => {
+    if (!("run" in node)) return;
+    const { file, run, kernel } = node.run;
+    await resume(client, { uri: vscode.Uri.file(file).toString(), run, kernel, more });
+  };
   return vscode.Disposable.from(
     new KernelsView(client),
     new RunsView(client),
@@ -28,10 +33,7 @@ export function registerViews(client: Client): vscode.Disposable {
     command("kernelScientist.stopNode", async (node: RunNode) => {
       if ("job" in node) await vscode.commands.executeCommand(Commands.stop, { job: node.job.id });
     }),
-    command("kernelScientist.resumeNode", async (node: RunNode) => {
-      if (!("run" in node)) return;
-      const { file, run, kernel } = node.run;
-      await resume(client, { uri: vscode.Uri.file(file).toString(), run, kernel });
-    }),
+    command("kernelScientist.resumeNode", (node: RunNode) => resumed(node, false)),
+    command("kernelScientist.moreNode", (node: RunNode) => resumed(node, true)),
   );
 }

@@ -66,9 +66,16 @@ function runItem(run: Run, now: number): vscode.TreeItem {
   item.tooltip = new vscode.MarkdownString(undefined).appendText(tooltip(run));
   const { icon, colour } = runIcon(run);
   item.iconPath = new vscode.ThemeIcon(icon, new vscode.ThemeColor(colour));
-  item.contextValue = run.state === "finished" || run.is_held ? "kernelScientist.run" : "kernelScientist.resumable";
+  item.contextValue = kind(run);
   item.command = { command: "kernelScientist.showLineage", title: "Show Lineage", arguments: [{ uri: uri.toString(), run: run.run }] };
   return item;
+}
+
+/** What can be done with a run. */
+function kind({ state, is_held, out_of_budget }: Run): string {
+  if (is_held) return "kernelScientist.run";
+  if (state !== "finished") return "kernelScientist.resumable";
+  return out_of_budget === true ? "kernelScientist.outOfBudget" : "kernelScientist.run";
 }
 
 function tooltip(run: Run): string {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { ProgressLine } from "../../src/panel/progress";
 import { Refresher, type Clock } from "../../src/panel/refresher";
 import { queryOf, versionOf } from "../../src/panel/versionQuery";
+import { canHaveMore, canResume } from "../../src/panel/webview/population";
 import { ago, runIcon, runWords } from "../../src/views/runWords";
 
 /** A clock that goes when the test says so. */
@@ -92,6 +93,15 @@ void test("the line of progress says where the run is, and nothing after its end
 void test("the address of a version reads back, and nonsense is none", () => {
   for (const of of [{ candidate: 0 }, { experiment: 17 }]) assert.deepEqual(versionOf(queryOf(3, of)), { run: 3, of });
   for (const query of ["", "run=1", "candidate=1", "run=x&candidate=1", "run=1&candidate=-1"]) assert.equal(versionOf(query), undefined, query);
+});
+
+void test("a run goes on with more where its budget ended it", () => {
+  const ended = { state: "finished", is_held: false, out_of_budget: true } as const;
+  assert.deepEqual([canResume(ended), canHaveMore(ended)], [false, true]);
+  assert.equal(canHaveMore({ ...ended, is_held: true }), false);
+  // Nothing was left to try.
+  assert.equal(canHaveMore({ is_held: false }), false);
+  assert.deepEqual([canResume({ ...ended, state: "paused" }), canHaveMore({ is_held: false, out_of_budget: false })], [true, false]);
 });
 
 void test("a run says what came of it, or how it stands", () => {

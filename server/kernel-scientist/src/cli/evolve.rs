@@ -1,6 +1,6 @@
 //! `evolve FILE`: generations of experiments in the terminal, or as JSON lines.
 
-mod cost;
+pub(in crate::cli) mod cost;
 mod lines;
 
 use std::os::unix::fs::MetadataExt;
@@ -204,10 +204,15 @@ pub(super) fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -
         notebook.run(RunId(wanted))?
     };
     run.require_of(&file.path).map_err(CliError::Usage)?;
-    let budget = notebook.latest_change(run.id, RunChange::Resumed)?.filter(|detail| !detail.is_null());
-    let budget = serde_json::from_value(budget.unwrap_or(run.budget))
-        .map_err(|error| CliError::Usage(format!("the budget of run {} cannot be read: {error}", run.id)))?;
+    let budget = budget_of(notebook, &run)?;
     Ok(Unfinished { run: run.id, text: notebook.text(&run.original)?, provider: run.provider, budget })
+}
+
+/// What a run may use up: what it was given last.
+pub(crate) fn budget_of(notebook: &Notebook, run: &Run) -> Result<Budget, CliError> {
+    let given = notebook.latest_change(run.id, RunChange::Resumed)?.filter(|detail| !detail.is_null());
+    serde_json::from_value(given.unwrap_or_else(|| run.budget.clone()))
+        .map_err(|error| CliError::Usage(format!("the budget of run {} cannot be read: {error}", run.id)))
 }
 
 /// Where the best version goes: absolute, its folder made sure of before hours are spent.

@@ -11,7 +11,7 @@ mod consent;
 mod context;
 mod doctor;
 mod error;
-mod evolve;
+pub(crate) mod evolve;
 pub(crate) mod figures;
 mod forecast;
 mod history;

@@ -12,6 +12,7 @@ use scientist::stages::{GainRange, Hypothesis};
 use serde::Serialize;
 
 use super::context::read_source;
+use super::evolve::cost::SpendingArgs;
 use super::progress::Progress;
 use super::provider::{Provider, ProviderArgs};
 use super::subject::{Subject, SubjectArgs};
@@ -30,6 +31,8 @@ pub struct SuggestArgs {
     file: PathBuf,
     #[command(flatten)]
     provider: ProviderArgs,
+    #[command(flatten)]
+    spending: SpendingArgs,
     /// Only for this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -72,7 +75,7 @@ pub fn run(context: &Context, args: &SuggestArgs) -> Result<(), CliError> {
     if let Some(models) = provider.connect(&reach, &config)? {
         consent::require(&provider, &args.provider, &config, Some(&models))?;
         models.notes.iter().for_each(|note| super::tell(note));
-        let hypotheses = designed::by(context, args, &source, &config, &models, &progress)?;
+        let hypotheses = designed::by(context, args, &source, &config, &provider, &models, &progress)?;
         let told: Vec<Told> = hypotheses.into_iter().map(|hypothesis| Told { hypothesis, forecast: None }).collect();
         return tell(context, args, &provider, &told);
     }

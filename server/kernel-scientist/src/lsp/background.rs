@@ -283,7 +283,7 @@ impl Session {
         let target = Target { uri: uri.to_owned(), kernel };
         self.outbox.ask(Tone::Info, text, vec!["Resume".into(), "Not now".into()], move |taken| {
             if taken == Some(0) {
-                session.execute(Command::Resume { target, run });
+                session.execute(Command::Resume { target, run, more: false });
             }
         });
     }

@@ -23,12 +23,14 @@ pub enum Command {
     Suggest(Target),
     /// Run generations of experiments.
     Evolve(Target),
-    /// Go on with a run that was interrupted.
+    /// Go on with a run that was interrupted, or that its budget ended.
     Resume {
         /// Its document.
         target: Target,
         /// Its number in the notebook.
         run: i64,
+        /// With as much again as it began with.
+        more: bool,
     },
     /// Write, check and time one hypothesis.
     Test {
@@ -89,6 +91,8 @@ struct OfRun {
     #[serde(flatten)]
     target: Target,
     run: i64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -121,7 +125,9 @@ impl Command {
             Self::Time(target) => (NAMES[0], json!(target)),
             Self::Suggest(target) => (NAMES[1], json!(target)),
             Self::Evolve(target) => (NAMES[2], json!(target)),
-            Self::Resume { target, run } => (NAMES[3], json!(OfRun { target: target.clone(), run: *run })),
+            Self::Resume { target, run, more } => {
+                (NAMES[3], json!(OfRun { target: target.clone(), run: *run, more: *more }))
+            }
             Self::Test { target, key } => (NAMES[4], json!(OfHypothesis { target: target.clone(), key: key.clone() })),
             Self::Check(target) => (NAMES[5], json!(target)),
             Self::CreateBenchmark(target) => (NAMES[6], json!(target)),
@@ -144,8 +150,8 @@ impl Command {
             Some(1) => Self::Suggest(read(name, argument)?),
             Some(2) => Self::Evolve(read(name, argument)?),
             Some(3) => {
-                let OfRun { target, run } = read(name, argument)?;
-                Self::Resume { target, run }
+                let OfRun { target, run, more } = read(name, argument)?;
+                Self::Resume { target, run, more }
             }
             Some(4) => {
                 let OfHypothesis { target, key } = read(name, argument)?;
@@ -179,7 +185,8 @@ mod tests {
             Command::Time(target.clone()),
             Command::Suggest(Target { kernel: None, ..target.clone() }),
             Command::Evolve(target.clone()),
-            Command::Resume { target: target.clone(), run: 3 },
+            Command::Resume { target: target.clone(), run: 3, more: false },
+            Command::Resume { target: target.clone(), run: 3, more: true },
             Command::Test { target: target.clone(), key: "unroll:k:7".into() },
             Command::Check(target.clone()),
             Command::CreateBenchmark(target),

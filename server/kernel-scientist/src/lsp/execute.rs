@@ -56,7 +56,9 @@ impl Session {
             Command::Suggest(target) => self.start(target, Work::Suggest).map(Some),
             Command::Evolve(target) => self.start(target, Work::Evolve).map(Some),
             Command::Check(target) => self.start(target, Work::Check).map(Some),
-            Command::Resume { target, run } => self.start(target, Work::Resume(RunId(run))).map(Some),
+            Command::Resume { target, run, more } => {
+                self.start(target, Work::Resume { run: RunId(run), more }).map(Some)
+            }
             Command::Test { target, key } => self.test(target, &key).map(Some),
             Command::Apply { proposal } => self.apply_proposal(proposal).map(|()| None),
             Command::ShowDiff { proposal } => self.show_diff(proposal).map(|()| None),

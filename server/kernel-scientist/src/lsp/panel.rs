@@ -103,6 +103,8 @@ struct Ending {
     speedup_high: f64,
     confirmed: bool,
     #[serde(default)]
+    out_of_budget: bool,
+    #[serde(default)]
     forecast: Option<Basis>,
 }
 
@@ -122,6 +124,12 @@ fn is_held(notebook: &Notebook, run: &notebook::Run) -> bool {
     !matches!(run.state, RunState::Finished(_)) && notebook.hold_run(run.id).is_err()
 }
 
+/// Whether a run's budget ended it.
+fn is_out_of_budget(run: &notebook::Run) -> bool {
+    let RunState::Finished(detail) = &run.state else { return false };
+    Ending::deserialize(detail).is_ok_and(|ending| ending.out_of_budget)
+}
+
 fn in_few_words(notebook: &Notebook, run: notebook::Run) -> Result<Run, NotebookError> {
     let spent = notebook.spent(run.id)?;
     let (why, ending) = match &run.state {
@@ -135,6 +143,7 @@ fn in_few_words(notebook: &Notebook, run: notebook::Run) -> Result<Run, Notebook
         state: (&run.state).into(),
         why,
         is_held: is_held(notebook, &run),
+        out_of_budget: is_out_of_budget(&run),
         result: ending.as_ref().map(Ending::in_words),
         is_confirmed: ending.is_some_and(|ending| ending.confirmed),
         file: run.file,
@@ -166,6 +175,7 @@ fn read_population(notebook: &Notebook, run: &notebook::Run) -> Result<Populatio
         state: (&run.state).into(),
         state_words: report.run.state.clone(),
         is_held: is_held(notebook, run),
+        out_of_budget: is_out_of_budget(run),
         at_ms: run.started_ms,
         spent_s: rows.spent.wall.as_secs_f64(),
         spent_usd: rows.spent.usd,

@@ -137,6 +137,9 @@ pub struct Run {
     pub why: Option<String>,
     /// Somebody is at work on it, in this server or in another program.
     pub is_held: bool,
+    /// Its budget ended it: it goes on with `more`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_budget: bool,
     /// What came of it, such as `1.82x [1.80, 1.85]`; absent before its end.
     pub result: Option<String>,
     /// Whether there is a winner that held against the original.
@@ -173,6 +176,9 @@ pub struct Population {
     pub state_words: String,
     /// Somebody is at work on it, in this server or in another program.
     pub is_held: bool,
+    /// Its budget ended it: it goes on with `more`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_budget: bool,
     /// When it began: milliseconds since 1970, UTC.
     pub at_ms: i64,
     /// Seconds at work.

@@ -24,10 +24,10 @@ use super::outcome::{Outcome, Told};
 use super::pace::Pace;
 use super::settings::Settings;
 use super::suggestions::Shelf;
-use crate::cli::CliError;
 use crate::cli::provider::{BoxedStages, Provider, ProviderArgs};
+use crate::cli::{CliError, evolve};
 use crate::config::Config;
-use crate::designed;
+use crate::designed::{self, Who};
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
@@ -46,8 +46,13 @@ pub enum Work {
     Test(Box<Hypothesis>),
     /// Run generations of experiments.
     Evolve,
-    /// Go on with an interrupted run.
-    Resume(RunId),
+    /// Go on with an interrupted run, or with one that its budget ended.
+    Resume {
+        /// The run.
+        run: RunId,
+        /// With as much again as it began with.
+        more: bool,
+    },
     /// Look for races and accesses out of bounds.
     Check,
     /// Look for hypotheses.
@@ -60,7 +65,7 @@ impl Work {
         match self {
             Self::Time => "Time",
             Self::Test(_) => "Test",
-            Self::Evolve | Self::Resume(_) => "Evolve",
+            Self::Evolve | Self::Resume { .. } => "Evolve",
             Self::Check => "Check",
             Self::Suggest => "Suggest",
         }
@@ -108,8 +113,8 @@ impl Assignment {
         let done = match &self.work {
             Work::Time => self.time(tell),
             Work::Test(hypothesis) => self.test(hypothesis, tell),
-            Work::Evolve => self.evolve(None, tell),
-            Work::Resume(run) => self.evolve(Some(*run), tell),
+            Work::Evolve => self.evolve(None, false, tell),
+            Work::Resume { run, more } => self.evolve(Some(*run), *more, tell),
             Work::Check => self.check(tell),
             Work::Suggest => self.suggest(tell),
         };
@@ -148,7 +153,7 @@ impl Assignment {
     fn device(&self) -> Result<String, Outcome> {
         match &self.work {
             Work::Check => Ok(CPU.to_owned()),
-            Work::Resume(run) => Ok(Notebook::open(&self.notebook)?.run(*run)?.device),
+            Work::Resume { run, .. } => Ok(Notebook::open(&self.notebook)?.run(*run)?.device),
             _ => devices::find(&self.config()?, &self.settings.device)
                 .map_err(|error| Outcome::Error(format!("kernelScientist.device: {error}"))),
         }
@@ -157,7 +162,7 @@ impl Assignment {
     /// Whether it takes times on this machine: whatever else runs there would be in them.
     pub fn is_measuring(&self) -> bool {
         let takes_times = match &self.work {
-            Work::Time | Work::Test(_) | Work::Evolve | Work::Resume(_) => true,
+            Work::Time | Work::Test(_) | Work::Evolve | Work::Resume { .. } => true,
             Work::Check | Work::Suggest => false,
         };
         takes_times && self.device().is_ok_and(|device| device == CPU)
@@ -230,13 +235,14 @@ impl Assignment {
         Ok(Outcome::Tested(Box::new(hypothesis.clone()), Box::new(tested)))
     }
 
-    fn evolve(&self, resumed: Option<RunId>, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
+    fn evolve(&self, resumed: Option<RunId>, more: bool, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
         let notebook = Notebook::open(&self.notebook)?;
         let resumed = resumed.map(|run| notebook.run(run)).transpose()?;
         if let Some(run) = &resumed {
             let refused = |why| Outcome::Error(format!("{why}; resume it from its own file"));
             run.require_of(&self.source.path).map_err(refused)?;
         }
+        let budget = resumed.as_ref().filter(|_| more).map(|run| with_more(&notebook, run)).transpose()?;
         // A run goes on with whom it was begun with: other answers would not go with those on record.
         let (provider, skip) = match &resumed {
             Some(run) => (Provider::recorded(&run.provider).map_err(told)?, models::answered(&notebook, run.id)?),
@@ -267,6 +273,9 @@ impl Assignment {
         }
         if let Some(findings) = recalled {
             evolution = evolution.with_recalled(findings);
+        }
+        if let Some(budget) = budget {
+            evolution = evolution.with_budget(budget);
         }
         let mut pace = Pace::default();
         // What earlier sittings cost, and this one so far.
@@ -418,7 +427,7 @@ impl Assignment {
         let models = provider.connect(&self.reach(0), &config).map_err(told)?;
         if let Some(models) = &models {
             models.notes.iter().for_each(|note| tracing::warn!("{note}"));
-            models.limit(self.settings.max_usd.or(config.scientist.max_usd)).map_err(Outcome::Error)?;
+            models.keep_to(&self.budget(&config, Some(models))?);
         }
         Ok(models)
     }
@@ -430,8 +439,12 @@ impl Assignment {
         let scientist = models.scientist(&self.config()?, &bench).map_err(Outcome::Error)?;
         let mut say = |doing: &str| tell(Told::Doing(doing.to_owned(), None));
         let (kernel, cancel) = (self.kernel.as_deref(), &self.cancel);
-        let found = designed::hypotheses(&bench, &scientist, Some(&notebook), kernel, cancel, &mut say)?;
-        Ok(Outcome::Suggested(unforeseen(found), None, format!("by {}", provider.name())))
+        let name = provider.name();
+        let who = Who { models, scientist: &scientist, provider: &name };
+        let found = designed::hypotheses(&bench, &who, &notebook, kernel, cancel, &mut say)?;
+        let usd = models.ledger.spent().usd;
+        let cost = if usd > 0.0 { format!(" for {usd:.4} US dollars") } else { String::new() };
+        Ok(Outcome::Suggested(unforeseen(found), None, format!("by {name}{cost}")))
     }
 
     /// Who writes a hypothesis: whoever thought it up, a model or the catalog.
@@ -465,6 +478,20 @@ impl Assignment {
         tell(Told::Doing(format!("checking and forecasting {} hypotheses", hypotheses.len()), None));
         Ok(outlook::of_all(&bench, catalog, hypotheses, &self.cancel)?)
     }
+}
+
+/// What a run had, and as much again as it began with.
+fn with_more(notebook: &Notebook, run: &Run) -> Result<Budget, Outcome> {
+    let unread =
+        |error: serde_json::Error| Outcome::Error(format!("the budget of run {} cannot be read: {error}", run.id));
+    let first: Budget = serde_json::from_value(run.budget.clone()).map_err(unread)?;
+    if first.generations == 0 {
+        return Err(Outcome::Error(format!(
+            "run {} tested one hypothesis and has no generations to go on with",
+            run.id
+        )));
+    }
+    Ok(evolve::budget_of(notebook, run).map_err(told)?.with_more(&first))
 }
 
 /// Who writes a hypothesis.

@@ -32,10 +32,26 @@ struct OriginalTimes {
     times: Vec<(String, f64)>,
 }
 
+/// Why no further generation was begun.
+struct Why {
+    text: String,
+    /// With a larger budget there would have been one.
+    out_of_budget: bool,
+}
+
+impl Why {
+    fn budget(text: String) -> Self {
+        Self { text, out_of_budget: true }
+    }
+
+    fn nothing_to_do(text: String) -> Self {
+        Self { text, out_of_budget: false }
+    }
+}
+
 /// What a run that came to its end came to.
 pub(crate) struct Conclusion {
-    /// Why no further generation was begun.
-    why: String,
+    why: Why,
     confirmation: Confirmation,
 }
 
@@ -60,8 +76,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
         self.keep_back(self.confirmation_reserve());
         let why = match self.generations() {
             Ok(why) => why,
-            Err(Stop::OutOfTime) => self.time_is_up(),
-            Err(Stop::Overdrawn(why)) => format!("{}{}.", why[..1].to_uppercase(), &why[1..]),
+            Err(Stop::OutOfTime) => Why::budget(self.time_is_up()),
+            Err(Stop::Overdrawn(why)) => Why::budget(format!("{}{}.", why[..1].to_uppercase(), &why[1..])),
             Err(other) => return Err(other),
         };
         self.keep_back(Duration::ZERO);
@@ -99,27 +115,29 @@ impl<E: Evaluator> Session<'_, '_, E> {
     }
 
     /// Returns why no further generation was begun.
-    fn generations(&mut self) -> Result<String, Stop> {
+    fn generations(&mut self) -> Result<Why, Stop> {
         self.original()?;
         let mut unusable = 0;
         for generation in 1..=self.account.budget.generations {
             match self.generation(generation)? {
                 Generation::Tried => unusable = 0,
                 Generation::NothingLeft => {
-                    return Ok(format!("Nothing is left to try after {} generations.", self.counts.generations));
+                    let generations = self.counts.generations;
+                    return Ok(Why::nothing_to_do(format!("Nothing is left to try after {generations} generations.")));
                 }
                 Generation::Unusable(problem) => {
                     unusable += 1;
                     if unusable == UNUSABLE_IN_A_ROW {
-                        return Ok(format!("The designer's answers cannot be used: {problem}."));
+                        let text = format!("The designer's answers cannot be used: {problem}.");
+                        return Ok(Why::nothing_to_do(text));
                     }
                 }
             }
         }
-        Ok(match self.account.budget.generations {
+        Ok(Why::budget(match self.account.budget.generations {
             1 => "The one generation is done.".to_owned(),
             generations => format!("All {generations} generations are done."),
-        })
+        }))
     }
 
     /// Checks and times the file as it is: member 0.
@@ -217,6 +235,10 @@ impl<E: Evaluator> Session<'_, '_, E> {
     fn sum_up(&self, outcome: Result<Conclusion, Stop>) -> (Finished, Option<RunError>) {
         let run = self.record.run().id;
         let mut winner = None;
+        let out_of_budget = match &outcome {
+            Ok(conclusion) => conclusion.why.out_of_budget,
+            Err(stop) => matches!(stop, Stop::OutOfTime | Stop::Overdrawn(_)),
+        };
         let (state, reason, error) = match outcome {
             Ok(conclusion) => {
                 let reason = conclusion.reason(self.best().0);
@@ -234,6 +256,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
         };
         let spent = self.account.spent();
         let mut finished = Finished {
+            out_of_budget,
             generations: self.counts.generations,
             experiments: self.counts.experiments,
             candidates: (self.population.members.len() as u32).saturating_sub(1),
@@ -273,7 +296,7 @@ impl<E: Evaluator> Session<'_, '_, E> {
 
 impl Conclusion {
     fn reason(&self, best: CandidateId) -> String {
-        let mut sentences = vec![self.why.clone()];
+        let mut sentences = vec![self.why.text.clone()];
         sentences.extend(self.confirmation.refused.iter().cloned());
         match &self.confirmation.winner {
             Some((id, comparison)) => sentences.push(praise(*id, comparison)),

@@ -352,6 +352,9 @@ pub struct Finished {
     pub best: CandidateId,
     /// Why it ended and what that means, in sentences. Names the shapes on which the winner is slower.
     pub reason: String,
+    /// Whether its budget ended it, so that it goes on with a larger one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_budget: bool,
     /// Each shape of the confirmation.
     pub shapes: Vec<ShapeSpeed>,
     /// What `speedup` rests on where it is a forecast; absent where it was measured.
@@ -389,6 +392,7 @@ impl Finished {
             confirmed: false,
             best: 0,
             reason,
+            out_of_budget: false,
             shapes: Vec::new(),
             forecast: None,
             generations: 0,

@@ -2,7 +2,7 @@
 
 import type { Action, PanelData } from "./messages";
 import { Prose } from "./prose";
-import { canResume, stateWord } from "./population";
+import { canHaveMore, canResume, stateWord } from "./population";
 import { dollars, duration, provider } from "./words";
 import type { Population, Run } from "../../protocol";
 
@@ -66,6 +66,7 @@ function Standing({ population, progress, act }: { population: Population; progr
           {population.winner !== null && <button class="primary" onClick={() => { act("apply"); }}>Apply best</button>}
           {isRunning && <button onClick={() => { act("stop"); }}>Stop</button>}
           {canResume(population) && <button class="primary" onClick={() => { act("resume"); }}>Resume</button>}
+          {canHaveMore(population) && <button title="Go on with as much again as the run began with" onClick={() => { act("more"); }}>Resume with more</button>}
         </div>
       </section>
     </>

@@ -31,7 +31,7 @@ export type ToPage =
   | { type: "progress"; line: string | null };
 
 /** What the page can ask for. */
-export type Action = "evolve" | "stop" | "resume" | "apply";
+export type Action = "evolve" | "stop" | "resume" | "more" | "apply";
 
 /** From the page to the extension. */
 export type FromPage =

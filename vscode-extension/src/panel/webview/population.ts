@@ -56,6 +56,11 @@ export function stateWord({ state, is_held }: Pick<Population, "state" | "is_hel
   return state;
 }
 
+/** Whether a run's budget ended it, so that it can go on with more. */
+export function canHaveMore({ out_of_budget, is_held }: Pick<Population, "out_of_budget" | "is_held">): boolean {
+  return out_of_budget === true && !is_held;
+}
+
 /** Whether a run can go on and nobody is at it. */
 export function canResume({ state, is_held }: Pick<Population, "state" | "is_held">): boolean {
   return state !== "finished" && !is_held;

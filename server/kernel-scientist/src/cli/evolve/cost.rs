@@ -75,6 +75,25 @@ pub(super) fn budget(
     })
 }
 
+/// What may be used up outside of a run: what the command line says, else the settings.
+///
+/// # Errors
+/// As [`budget`].
+pub(in crate::cli) fn outside_of_a_run(
+    spending: &SpendingArgs,
+    models: &Models,
+    config: &Config,
+) -> Result<Budget, CliError> {
+    let settings = &config.scientist;
+    Ok(Budget {
+        generations: 0,
+        wall: None,
+        usd: models.limit(spending.max_usd.or(settings.max_usd)).map_err(CliError::Usage)?,
+        tokens: spending.max_tokens.or(settings.max_tokens),
+        calls: spending.max_calls.or(settings.max_calls),
+    })
+}
+
 fn times(args: &EvolveArgs, before: Option<Budget>) -> Budget {
     let had = before.unwrap_or(Budget { generations: GENERATIONS, ..Budget::default() });
     Budget {

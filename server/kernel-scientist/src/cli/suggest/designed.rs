@@ -5,11 +5,13 @@ use notebook::Notebook;
 use scientist::stages::{Hypothesis, StageError};
 
 use super::SuggestArgs;
+use crate::cli::evolve::cost;
 use crate::cli::progress::Progress;
+use crate::cli::provider::Provider;
 use crate::cli::subject::Subject;
 use crate::cli::{CliError, Context};
 use crate::config::Config;
-use crate::designed::{self, DesignError};
+use crate::designed::{self, DesignError, Who};
 use crate::models::Models;
 
 /// Builds, checks and times the file, and asks the designer.
@@ -18,17 +20,20 @@ pub(super) fn by(
     args: &SuggestArgs,
     source: &Source,
     config: &Config,
+    provider: &Provider,
     models: &Models,
     progress: &Progress,
 ) -> Result<Vec<Hypothesis>, CliError> {
-    models.limit(config.scientist.max_usd).map_err(CliError::Usage)?;
+    models.keep_to(&cost::outside_of_a_run(&args.spending, models, config)?);
+    // First: what is paid for is kept there.
+    let notebook = Notebook::open(&context.notebook_path()?)?;
     let subject = Subject::open(context, source, &args.subject, args.kernel.as_deref())?;
     let scientist = models.scientist(config, &subject.workbench).map_err(CliError::Usage)?;
-    let notebook = Notebook::open_existing(&context.notebook_path()?)?;
     progress.show();
     let mut say = |doing: &str| progress.say(doing.to_owned());
     let (bench, kernel) = (&subject.workbench, args.kernel.as_deref());
-    let found = designed::hypotheses(bench, &scientist, notebook.as_ref(), kernel, &context.cancel, &mut say);
+    let who = Who { models, scientist: &scientist, provider: &provider.name() };
+    let found = designed::hypotheses(bench, &who, &notebook, kernel, &context.cancel, &mut say);
     progress.end();
     let found = found.map_err(|error| match error {
         DesignError::Lab(error) => error.into(),

@@ -300,3 +300,50 @@ async fn a_folders_settings_get_no_key_of_the_editors() {
     ended(&mut editor).await;
     editor.stop().await;
 }
+
+/// A recording of two generations, each of one plan whose version gains nothing.
+fn recording(folder: &std::path::Path) -> String {
+    let design = |title: &str, rubric: &str| {
+        let plan = json!({
+            "family": "rewrite", "kernel": "vector_add", "line": 7, "title": title, "reason": "r", "rubric": rubric,
+            "min_percent": -5, "max_percent": 5, "innovation": 20,
+        });
+        json!({ "avenues": ["a"], "plans": [plan] }).to_string()
+    };
+    let version = |sum: &str| format!("Done.\n```cpp\n{}```\n", VECTOR_ADD.replace("a[i] + b[i]", sum));
+    let answers = [
+        ("designer", design("Swap the operands", "b before a")),
+        ("writer", version("b[i] + a[i]")),
+        ("selector", json!({ "base": 0, "reference": 0, "reason": "r" }).to_string()),
+        ("designer", design("Add nothing on top", "plus zero")),
+        ("writer", version("a[i] + b[i] + 0.0f")),
+    ];
+    let usage = json!({ "input": 10, "cached": 0, "output": 5, "estimated": false });
+    let lines = answers.map(|(label, text)| {
+        let answer = json!({ "text": text, "stop": "end", "usage": usage, "model": "m" });
+        json!({ "label": label, "answer": answer }).to_string()
+    });
+    let path = folder.join("run.jsonl");
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    format!("replay:{}", path.display())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_its_budget_ended_goes_on_with_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = recording(folder.path());
+    let options = json!({ "forecasts": false, "device": "mi300x", "provider": provider, "generations": 1 });
+    let (mut editor, uri) = with_vector_add(options).await;
+    editor.execute("evolve", json!({ "uri": uri, "kernel": "vector_add" })).await;
+    let said = editor.message(Some("Resume with more")).await;
+    assert!(said.starts_with("Evolve: The one generation is done. No confirmed speedup"), "{said}");
+    let said = editor.message(None).await;
+    assert!(said.starts_with("Evolve: All 2 generations are done. No confirmed speedup"), "{said}");
+    ended(&mut editor).await;
+    let runs = editor.request("kernelScientist/runs", json!({})).await;
+    assert_eq!((runs.as_array().unwrap().len(), &runs[0]["out_of_budget"]), (1, &json!(true)), "{runs}");
+    editor.settle().await;
+    editor.take_unread("kernelScientist/runEvent");
+    editor.take_unread("$/progress");
+    editor.stop().await;
+}
