@@ -1,5 +1,7 @@
 //! Loops of a kernel.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
 use std::ops::Range;
 
 use crate::code::Code;
@@ -73,18 +75,26 @@ impl Loop {
 /// The loops among `tokens`, in order of their keywords.
 pub(crate) fn loops(code: &Code, lines: &Lines, tokens: Range<usize>, constants: &Constants) -> Vec<Loop> {
     let mut found: Vec<Loop> = Vec::new();
-    let mut closing_whiles = Vec::new();
+    let mut closing_whiles = HashSet::new();
+    // Ends of the loops that begin before and have not ended, the next one first.
+    let mut around = BinaryHeap::new();
     for at in tokens.clone() {
         let parts = match code.word(at) {
             "for" if code.word(at + 1) == "(" => for_loop(code, at, constants),
             "while" if code.word(at + 1) == "(" && !closing_whiles.contains(&at) => while_loop(code, at),
-            "do" if code.is_identifier(at) => {
-                do_loop(code, at).inspect(|(_, closing)| closing_whiles.push(*closing)).map(|d| d.0)
-            }
+            "do" if code.is_identifier(at) => do_loop(code, at)
+                .inspect(|(_, closing)| {
+                    closing_whiles.insert(*closing);
+                })
+                .map(|d| d.0),
             _ => None,
         };
         let Some(mut found_loop) = parts else { continue };
-        found_loop.depth = found.iter().filter(|outer| outer.range.contains(&found_loop.range.start)).count() as u32;
+        while around.peek().is_some_and(|Reverse(end)| *end <= found_loop.range.start) {
+            around.pop();
+        }
+        found_loop.depth = around.len() as u32;
+        around.push(Reverse(found_loop.range.end));
         found_loop.line = lines.line_of(found_loop.range.start);
         found_loop.unroll = unroll(code, at, constants);
         found.push(found_loop);

@@ -80,6 +80,16 @@ fn repeated_fragments() {
 }
 
 #[test]
+fn loops_inside_one_another_without_braces() {
+    let syntax = Syntax::parse(format!("__global__ void k(int* a) {{ {}a[0] = 1; }}", "for (;;) ".repeat(5_000)));
+    let loops = &syntax.kernels()[0].loops;
+    assert_eq!(loops.len(), 5_000);
+    // Statements are followed for so far only; what is around a loop is never more than that.
+    assert!(loops.iter().all(|inner| inner.depth < 70), "{:?}", loops.iter().map(|inner| inner.depth).max());
+    assert_eq!((loops[0].depth, loops[10].depth), (0, 10));
+}
+
+#[test]
 fn definitions_that_chase_each_other() {
     let doubling: String = (0..40).map(|i| format!("#define A{i} (A{} + A{})\n", i + 1, i + 1)).collect();
     read("doubling", format!("{doubling}__global__ void k() {{ __shared__ int x[A0]; }}"));

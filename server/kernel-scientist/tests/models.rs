@@ -165,6 +165,13 @@ fn a_run_that_pauses_says_how_to_go_on_and_asks_what_prompt_prints() {
     let third = evolve(&run, &model, "2", &["--resume", "1", "--record", "third.jsonl"]);
     assert_eq!(third.status, 0, "{third:?}");
     assert_eq!(selector, first_asked(&run, "third.jsonl", "selector"));
+    let ended = evolve(&run, &model, "3", &["--resume"]);
+    assert!(ended.status == 2 && ended.stderr.contains("run 1, came to its end"), "{ended:?}");
+    assert!(ended.stderr.contains("--resume 1 --generations N"), "{ended:?}");
+    let less = evolve(&run, &model, "1", &["--resume", "1"]);
+    assert!(less.status == 2 && less.stderr.contains("2 generations were begun, and 1 are allowed"), "{less:?}");
+    let doctor = run.program(["doctor", "--model", &model]);
+    assert!(doctor.stdout.contains("a recorded run") && !doctor.stdout.contains("provider catalog"), "{doctor:?}");
     let text = run.program(["prompt", "selector", "sgemm.hip", "--device", "mi300x", "--resume", "1"]).stdout;
     assert!(text.starts_with("# system\n\n") && text.contains("# JSON schema of the answer"), "{text}");
 }

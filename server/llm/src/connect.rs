@@ -76,10 +76,15 @@ impl Connection {
 
     fn address(&self, name: &ModelName) -> Result<Url, LlmError> {
         let base = self.base_url.as_deref().unwrap_or(name.kind.base_url());
-        let base = Url::parse(base)
-            .map_err(|error| LlmError::Setup(format!("{name}: the base URL `{base}` cannot be used: {error}")))?;
+        let unusable = |why: &str| LlmError::Setup(format!("{name}: the base URL cannot be used: {why}"));
+        let no_scheme = || unusable("it must begin with https:// or http://");
+        if !base.contains("://") {
+            return Err(no_scheme());
+        }
+        // Not repeated: a user's password may be in it.
+        let base = Url::parse(base).map_err(|error| unusable(&error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
-            return Err(LlmError::Setup(format!("{name}: the base URL must begin with https:// or http://")));
+            return Err(no_scheme());
         }
         Ok(base)
     }

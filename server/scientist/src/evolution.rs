@@ -283,6 +283,14 @@ impl<'n> Opening<'n> {
         let settings = record.parse("the settings", &known.settings)?;
         let calls = notebook.model_calls(run)?.len() as u64;
         let account = Account::new(budget, notebook.spent(run)?, clock, meter).after_calls(calls);
+        if more.is_some() {
+            let (given, begun) = (account.budget.generations, record.generations());
+            let too_few = (given < begun).then(|| format!("{begun} generations were begun, and {given} are allowed"));
+            let no_time = account.remaining().filter(Duration::is_zero).map(|_| "the wall time is used up".to_owned());
+            if let Some(why) = too_few.or_else(|| account.overdrawn(0)).or(no_time) {
+                return Err(RunError::TooLittle { run, why });
+            }
+        }
         // A recording is asked what it was asked when it was made, whatever was learnt since.
         let recalled = match known.provider.contains("replay:") {
             true => Vec::new(),

@@ -122,6 +122,16 @@ pub enum RunError {
         "run {0} has finished; to go on with it give it more than it had, such as more generations, or start a new run"
     )]
     AlreadyFinished(RunId),
+    /// The new budget is used up already.
+    #[error(
+        "run {run} cannot go on with less than it has used up: {why}; give it more, or leave the limit out to keep what it had"
+    )]
+    TooLittle {
+        /// The run.
+        run: RunId,
+        /// Which limit is reached.
+        why: String,
+    },
 }
 
 /// Why the loop stopped before its end.

@@ -38,6 +38,12 @@ impl<'n> RunRecord<'n> {
         &self.run
     }
 
+    /// The generations that were begun.
+    pub(crate) fn generations(&self) -> u32 {
+        let of = |step: &String| step.strip_prefix('g')?.split_once('/')?.0.parse().ok();
+        self.steps.keys().filter_map(of).max().unwrap_or(0)
+    }
+
     /// The recorded answer to a step.
     pub(crate) fn answer<T: DeserializeOwned>(&self, step: &str) -> Result<Option<T>, NotebookError> {
         Ok(self.answer_with_place(step)?.map(|(_, answer)| answer))

@@ -4,11 +4,22 @@ mod checks;
 
 use serde::Serialize;
 
+use super::provider::ProviderArgs;
 use super::{CliError, Context};
 
 /// Arguments of `doctor`.
-#[derive(Debug, clap::Args)]
-pub struct DoctorArgs {}
+#[derive(Clone, Debug, clap::Args)]
+pub struct DoctorArgs {
+    /// Whose models are to answer [default: the settings' provider].
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// The model that is to answer, as `PROVIDER:MODEL`.
+    #[arg(long, value_name = "PROVIDER:MODEL")]
+    model: Option<String>,
+    /// Address of the provider's server.
+    #[arg(long, value_name = "URL", env = "KERNEL_SCIENTIST_BASE_URL")]
+    base_url: Option<String>,
+}
 
 /// How one thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -58,8 +69,9 @@ struct Answer<'a> {
 }
 
 /// Runs the command. The exit status is 3 when the embedded defaults are not usable.
-pub fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CliError> {
-    let checks = checks::all(context);
+pub fn run(context: &Context, args: &DoctorArgs) -> Result<(), CliError> {
+    let DoctorArgs { provider, model, base_url } = args.clone();
+    let checks = checks::all(context, &ProviderArgs { provider, model, base_url, record: None });
     let broken: Vec<&str> =
         checks.iter().filter(|check| check.state == State::Missing).map(|check| check.name.as_str()).collect();
     if context.json() {

@@ -194,18 +194,30 @@ impl Party {
 /// The run of a file that is to go on: the latest unfinished one for 0.
 pub(super) fn find_unfinished(notebook: &Notebook, file: &Source, wanted: i64) -> Result<Unfinished, CliError> {
     let run = if wanted == 0 {
-        notebook.unfinished_runs(&file.path)?.into_iter().next().ok_or_else(|| {
-            CliError::Usage(format!(
-                "{}: no unfinished run of this file is recorded; leave --resume out",
-                file.path.display()
-            ))
-        })?
+        match notebook.unfinished_runs(&file.path)?.into_iter().next() {
+            Some(run) => run,
+            None => return Err(nothing_unfinished(notebook, file)?),
+        }
     } else {
         notebook.run(RunId(wanted))?
     };
     run.require_of(&file.path).map_err(CliError::Usage)?;
     let budget = budget_of(notebook, &run)?;
     Ok(Unfinished { run: run.id, text: notebook.text(&run.original)?, provider: run.provider, budget })
+}
+
+/// Says how a run that came to its end goes on, where there is one.
+fn nothing_unfinished(notebook: &Notebook, file: &Source) -> Result<CliError, CliError> {
+    let path = file.path.display();
+    let first_budget = |run: &Run| serde_json::from_value::<Budget>(run.budget.clone()).ok();
+    let ended = notebook.runs(&file.path)?.into_iter().find(|run| first_budget(run).is_some_and(|b| b.generations > 0));
+    Ok(CliError::Usage(match ended {
+        Some(Run { id, .. }) => format!(
+            "{path}: no unfinished run of this file is recorded; the latest, run {id}, came to its end: name it and give it \
+             more to go on with it (--resume {id} --generations N), or leave --resume out"
+        ),
+        None => format!("{path}: no run of this file is recorded; leave --resume out"),
+    }))
 }
 
 /// What a run may use up: what it was given last.

@@ -35,6 +35,9 @@ impl Prompts {
     /// # Errors
     /// When the folder has none of them, or one cannot be read or is no template.
     pub fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(PromptError(format!("{}: there is no such folder", folder.display())));
+        }
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_trim_blocks(true);

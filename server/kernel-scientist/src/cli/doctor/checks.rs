@@ -13,6 +13,7 @@ use lab::toolchain::clang::Clang;
 
 pub(super) use super::Check;
 use crate::cli::Context;
+use crate::cli::provider::ProviderArgs;
 use crate::config::{DeviceConfig, Toolchain};
 
 /// Free space below which builds and the notebook may fail, in bytes.
@@ -24,13 +25,13 @@ const NO_SPACE: u64 = 64 << 20;
 const INSTALL: &str = "on Debian and Ubuntu: apt-get install -y clang-19 lld-19";
 
 /// Everything, in the order in which a run needs it.
-pub(super) fn all(context: &Context) -> Vec<Check> {
+pub(super) fn all(context: &Context, args: &ProviderArgs) -> Vec<Check> {
     let mut checks = compiler(context);
     checks.extend([runtime(&context.cache), folder("cache", &context.cache), notebook(context), space(&context.cache)]);
     checks.push(processors());
     checks.extend(confinement());
     checks.push(code_generation(context));
-    checks.extend(devices(context));
+    checks.extend(devices(context, args));
     checks
 }
 
@@ -138,7 +139,7 @@ fn code_generation(context: &Context) -> Check {
 }
 
 /// The devices of the settings that hold in the current folder.
-fn devices(context: &Context) -> Vec<Check> {
+fn devices(context: &Context, args: &ProviderArgs) -> Vec<Check> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let config = match context.config(&here) {
         Ok(config) => config,
@@ -154,7 +155,7 @@ fn devices(context: &Context) -> Vec<Check> {
     checks.push(forecasts(context));
     checks
         .extend(config.device.iter().filter(|(name, _)| *name != "cpu").map(|(name, device)| of_device(name, device)));
-    checks.extend(models::all(context, &config));
+    checks.extend(models::all(context, &config, args));
     checks
 }
 

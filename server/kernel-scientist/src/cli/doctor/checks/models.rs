@@ -17,12 +17,13 @@ use crate::models::{self, ModelNames, Models, Reach};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What stands behind the stages, and each of its models.
-pub(super) fn all(context: &Context, config: &Config) -> Vec<Check> {
-    let args = ProviderArgs { base_url: std::env::var("KERNEL_SCIENTIST_BASE_URL").ok(), ..ProviderArgs::default() };
-    let names = match Provider::choose(&args, config) {
+pub(super) fn all(context: &Context, config: &Config, args: &ProviderArgs) -> Vec<Check> {
+    let names = match Provider::choose(args, config) {
         Ok(Provider::Catalog) => return vec![Check::good("provider catalog", "built in and offline; rule-based")],
         Ok(Provider::Models(names)) => names,
-        Err(error) => return vec![Check::limited("provider", error.to_string(), "mend the settings")],
+        Err(error) => {
+            return vec![Check::limited("provider", error.to_string(), "mend the settings, or what was named")];
+        }
     };
     if names == ModelNames::one(names.writer.clone()) && names.writer.kind == Kind::Editor {
         return vec![Check::limited("provider editor", "asked in the editor alone", "start the run there")];
