@@ -113,9 +113,8 @@ impl<E: Evaluator> Session<'_, '_, E> {
 
     /// Stage 2, on the selected base or, where nothing is left to try on that, on the next fastest version.
     fn design(&mut self, generation: u32, selection: &Selection) -> Result<Option<Designed>, Stop> {
-        let others: Vec<CandidateId> = self.ranked().iter().map(|member| member.id).collect();
-        let bases = std::iter::once(selection.base).chain(others.into_iter().filter(|id| *id != selection.base));
-        for base in bases {
+        let mut next = Some(selection.base);
+        while let Some(base) = next.take().or_else(|| self.next_base(selection.base)) {
             if self.exhausted.contains(&base) {
                 continue;
             }
@@ -146,11 +145,18 @@ impl<E: Evaluator> Session<'_, '_, E> {
         Ok(None)
     }
 
+    /// The fastest version beside the selected one on which something may be left to try.
+    fn next_base(&self, selected: CandidateId) -> Option<CandidateId> {
+        let mut others = self.ranked().into_iter().map(|member| member.id);
+        others.find(|id| *id != selected && !self.exhausted.contains(id))
+    }
+
     /// The newest plans that were put to the test, with what came of them.
     fn past(&self) -> Vec<PastPlan> {
         let outcome = |base: CandidateId, key: &String| {
             let is_its = |member: &&Member| member.parent == Some(base) && member.steps.last() == Some(key);
-            self.population.members.iter().find(is_its).map(|member| member.summary.clone())
+            // The newest plans have the newest versions.
+            self.population.members.iter().rev().find(is_its).map(|member| member.summary.clone())
         };
         let newest = self.tried.len().saturating_sub(PAST);
         let tried = self.tried[newest..].iter();

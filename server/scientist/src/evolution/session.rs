@@ -1,5 +1,6 @@
 //! One sitting of a run: its state, and the steps that every part of the loop is made of.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -295,19 +296,24 @@ impl<E: Evaluator> Session<'_, '_, E> {
     /// The best of [`Session::ranked`] and its speed against the original; the original at first.
     pub(crate) fn best(&self) -> (CandidateId, SpeedRatio) {
         let itself = SpeedRatio { ratio: 1.0, low: 1.0, high: 1.0 };
-        self.ranked().first().map_or((0, itself), |member| (member.id, member.against_original.unwrap_or(itself)))
+        // Asked in every generation, of however many versions: not all of them are sorted for it.
+        let best = self.population.members.iter().filter(|member| runs(member)).min_by(|a, b| by_rank(a, b));
+        best.map_or((0, itself), |member| (member.id, member.against_original.unwrap_or(itself)))
     }
 
     /// Every version that runs: those whose gain over their parent is proven first, the fastest against the original
     /// ahead, of equal ones the older. A step that proved nothing must not displace the version it was made from.
     pub(crate) fn ranked(&self) -> Vec<&Member> {
         let mut members: Vec<&Member> = self.population.members.iter().filter(|member| runs(member)).collect();
-        members.sort_by(|a, b| {
-            let by_speed = speed_against_original(b).total_cmp(&speed_against_original(a));
-            is_proven(b).cmp(&is_proven(a)).then(by_speed).then_with(|| a.id.cmp(&b.id))
-        });
+        members.sort_by(|a, b| by_rank(a, b));
         members
     }
+}
+
+/// The order of [`Session::ranked`].
+fn by_rank(a: &Member, b: &Member) -> Ordering {
+    let by_speed = speed_against_original(b).total_cmp(&speed_against_original(a));
+    is_proven(b).cmp(&is_proven(a)).then(by_speed).then_with(|| a.id.cmp(&b.id))
 }
 
 /// Whether a version was measured to be faster than its parent. There is nothing to prove of the original.

@@ -53,9 +53,10 @@ pub(super) fn question(
     population: &Population,
     kernel: Option<&str>,
 ) -> Result<Request, PromptError> {
-    let shapes = facts::shapes(population);
+    let members = facts::shown(population);
+    let shapes = facts::shapes(&members);
     let gains = |member: &crate::stages::Member| member.verdict == Some(Verdict::Faster);
-    let rows = facts::rows(population, &shapes);
+    let rows = facts::rows(&members, &shapes);
     // Of a large population those that stand in the table.
     let shown: BTreeSet<u32> = rows.iter().map(|row| row.id).collect();
     let facts = Facts {
