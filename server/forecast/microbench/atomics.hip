@@ -70,8 +70,31 @@ __global__ void count_computed(char *counters, unsigned places, unsigned pitch, 
   }
 }
 
+/// Every thread adds to a random place by a loop of compare-and-swap.
+__global__ void swap_until_done(int *data, unsigned places, unsigned pitch, int each) {
+  unsigned t = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < each; ++k) {
+    unsigned place = __umulhi((unsigned)(scatter(t + (unsigned long long)k * threads) >> 32), places);
+    int *word = (int *)((char *)data + (size_t)place * pitch), seen = *(volatile int *)word, was;
+    do {
+      was = seen;
+      seen = atomicCAS(word, was, was + 3);
+    } while (seen != was);
+  }
+}
+
 static char *data_;
 static int *sink_;
+
+static void swaps() {
+  for (int blocks : {1, 8, processors(), processors() * 8})
+    for (unsigned places : {1u, 16u, 256u, 1024u, 4096u, 65536u, 1u << 20}) {
+      const double waiting = (double)blocks * 256 / places;
+      if (waiting > 5000) continue; // no end in sight
+      const int each = waiting > 200 ? 1 : 4;
+      emit("global_swap_until_done_per_second", {{"places", (double)places}, {"blocks_of_256", (double)blocks}}, rate((double)blocks * 256 * each, event_seconds([&] { hipLaunchKernelGGL(swap_until_done, dim3(blocks), dim3(256), 0, 0, (int *)data_, places, 32u, each); }, [] {}, 3)), "updates/s", "a loop of compare-and-swap that adds to a random one of the places, 32 bytes apart");
+    }
+}
 
 template <Kind KIND, Where WHERE> static void grid_rate(const char *where, unsigned places, unsigned pitch, double lanes) {
   int each = 4;
@@ -157,6 +180,7 @@ int main() {
   CHECK(hipMalloc((void **)&data_, (size_t)1 << 30));
   CHECK(hipMemset(data_, 0, (size_t)1 << 30));
   CHECK(hipMalloc((void **)&sink_, 8192));
+  swaps();
   counters();
   kind<int_add>();
   kind<float_add>();

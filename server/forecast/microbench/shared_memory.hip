@@ -88,17 +88,30 @@ template <Kind KIND> __global__ void atomic(const int *lane_word, int *sink, lon
   if (used == 12345 || words[threadIdx.x] == 123456789) *sink = used;
 }
 /// Bins chosen at random by every lane, as a histogram does.
-template <bool FLOAT> __global__ void atomic_random(int bins, int *sink, long long *cycles, int steps) {
-  __shared__ int words[kWords];
-  for (int i = threadIdx.x; i < kWords; i += blockDim.x) words[i] = 0;
-  unsigned h = (threadIdx.x + 1) * 2654435761u + blockIdx.x;
+enum Random { add_int, add_float, add_by_swap, add_double };
+/// Every lane adds to a bin of its own choice, at random in each step.
+template <Random KIND> __global__ void atomic_random(int bins, int *sink, long long *cycles, int steps) {
+  __shared__ long long words[kWords / 2];
+  for (int i = threadIdx.x; i < kWords / 2; i += blockDim.x) words[i] = 0;
   __syncthreads();
   long long begin = clock64();
   for (int s = 0; s < steps; ++s) {
-    h = h * 1664525u + 1013904223u;
-    int bin = (h >> 16) & (bins - 1);
-    if (FLOAT) atomicAdd((float *)&words[bin], 1.0f);
-    else atomicAdd(&words[bin], 1);
+    // Two rounds of multiplication: neighbouring lanes must not take turns.
+    unsigned h = (threadIdx.x + blockIdx.x * blockDim.x + s * 0x10001u) * 0x9e3779b9u;
+    h = (h ^ h >> 15) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    int bin = (h >> 8) & (bins - 1);
+    int *word = (int *)words + bin;
+    if (KIND == add_int) atomicAdd(word, 1);
+    if (KIND == add_float) atomicAdd((float *)word, 1.0f);
+    if (KIND == add_double) atomicAdd((double *)words + bin, 1.0);
+    if (KIND == add_by_swap) {
+      int seen = *(volatile int *)word, was;
+      do {
+        was = seen;
+        seen = atomicCAS(word, was, was + 3);
+      } while (seen != was);
+    }
   }
   __syncthreads();
   long long end = clock64();
@@ -244,10 +257,17 @@ int main() {
   atomics<int_max>("int_max");
   atomics<int_cas_used>("int_compare_and_swap_used");
   atomics<long_add>("int64_add");
-  for (int bins : {16, 64, 256, 1024, 8192}) {
-    emit("shared_atomic_random_cycles_per_wave_access", {{"bins", (double)bins}, {"float", 0}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(atomic_random<false>, dim3(processors()), dim3(1024), 0, 0, bins, (int *)sink_, c, 256); }) * (1.0 / (256 * waves)), "cycles", "every lane adds 1 to a random bin, 1024 threads; cycles of the whole processor");
-    emit("shared_atomic_random_cycles_per_wave_access", {{"bins", (double)bins}, {"float", 1}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(atomic_random<true>, dim3(processors()), dim3(1024), 0, 0, bins, (int *)sink_, c, 64); }) * (1.0 / (64 * waves)), "cycles", "every lane adds 1 to a random bin, 1024 threads; cycles of the whole processor");
-  }
+  auto at_random = [&](auto kernel, double kind, int bins, int threads) {
+    const int each = 64;
+    emit("shared_atomic_random_cycles_per_wave_access", {{"bins", (double)bins}, {"kind", kind}, {"waves_per_processor", (double)threads / kWave}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(kernel, dim3(processors()), dim3(threads), 0, 0, bins, (int *)sink_, c, each); }) * (1.0 / (each * (threads / kWave))), "cycles", "every lane adds to a random bin; kind 0: int, 1: float, 2: int by compare-and-swap, 3: double; cycles of the whole processor");
+  };
+  for (int threads : {64, 256, 1024})
+    for (int bins : {16, 64, 256, 1024, 4096}) {
+      at_random(atomic_random<add_int>, 0, bins, threads);
+      at_random(atomic_random<add_float>, 1, bins, threads);
+      at_random(atomic_random<add_by_swap>, 2, bins, threads);
+      at_random(atomic_random<add_double>, 3, bins, threads);
+    }
 
   for (int distinct : {1, 2, 4, 8, 16, 32})
     emit("constant_load_cycles_per_wave_access", {{"distinct_words", (double)distinct}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(constant_load, dim3(processors()), dim3(1024), 0, 0, distinct, sink_, c, 512, steps); }) * per, "cycles", "index computed from the lane, 16 bytes between the lanes' words; cycles of the whole processor");

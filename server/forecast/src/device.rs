@@ -228,6 +228,24 @@ pub struct Lds {
     pub atomic_float_cycles: Figure,
     /// Cycles until the old value is there.
     pub atomic_latency: Figure,
+    /// What loops of compare-and-swap cost, and sums of floating-point numbers where they are such loops.
+    pub retried: Option<RetriedShared>,
+}
+
+/// Atomics of shared memory that are tried until no other has changed the value meanwhile.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetriedShared {
+    /// Cycles of the unit's pipe for each pass of the banks, of a sum of floating-point numbers.
+    pub sum_cycles: Figure,
+    /// Cycles from one such sum at an address to the next one there.
+    pub sum_window_cycles: Figure,
+    /// Cycles of the unit's pipe for each pass of the banks, of a compare-and-swap.
+    pub swap_cycles: Figure,
+    /// Cycles from one successful compare-and-swap at an address to the next one there.
+    pub swap_window_cycles: Figure,
+    /// Cycles that a wave's turn of the loop takes.
+    pub turn_cycles: Figure,
 }
 
 /// Which work-items of a wave are served together.
@@ -400,6 +418,20 @@ pub struct Atomics {
     pub lane_cycles: Figure,
     /// Cycles until the old value is there.
     pub latency: Figure,
+    /// What loops of compare-and-swap cost.
+    pub retried: Option<RetriedGlobal>,
+}
+
+/// Loops of compare-and-swap on global memory, as far as others want the same address.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetriedGlobal {
+    /// Tries for each success, for each work-item on the device that wants the same address.
+    pub attempts: Figure,
+    /// The same where a part of the cache has more to do than it can: more than one succeeds while all have one try.
+    pub part_attempts: Figure,
+    /// Cycles from one success at an address to the next one there.
+    pub window_cycles: Figure,
 }
 
 /// Starting.

@@ -1,5 +1,7 @@
 //! From a traced launch to a time and what it is made of.
 
+use std::collections::BTreeMap;
+
 use crate::account::{self, Line};
 use crate::code::Code;
 use crate::device::Device;
@@ -107,6 +109,7 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
         grid,
         resident,
         l1_bytes,
+        contenders: contenders(&works, together.min(grid)),
         budget: BUDGET,
     };
     let outcome = replay.run();
@@ -117,6 +120,34 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
     let memory_bytes = traffic.read_bytes + traffic.written_bytes;
     let lines = account::by_line(code, &sites, &works, &traffic, &outcome, &program.lines, device.wave);
     Ok(Forecast { seconds, bound, busy, resident, limit, memory_bytes, lines, traffic, motions, outcome })
+}
+
+/// How many others of `blocks` blocks want the address that one of their work-items compares and swaps: of its own block as the traced
+/// blocks show it, of each other block as pairs of traced blocks do.
+fn contenders(works: &[BlockWork], blocks: u64) -> f64 {
+    let mut by_block: Vec<BTreeMap<u64, f64>> = Vec::new();
+    for work in works.iter().filter(|work| !work.swapped.is_empty()) {
+        let mut counts = BTreeMap::new();
+        for &address in &work.swapped {
+            *counts.entry(address).or_default() += 1.0;
+        }
+        by_block.push(counts);
+    }
+    let total = |counts: &BTreeMap<u64, f64>| counts.values().sum::<f64>();
+    let all: f64 = by_block.iter().map(total).sum();
+    if all == 0.0 {
+        return 0.0;
+    }
+    let within: f64 = by_block.iter().flat_map(BTreeMap::values).map(|many| many * (many - 1.0)).sum::<f64>() / all;
+    let mut everywhere: BTreeMap<u64, f64> = BTreeMap::new();
+    for (address, many) in by_block.iter().flatten() {
+        *everywhere.entry(*address).or_default() += many;
+    }
+    let meetings: f64 = everywhere.values().map(|many| many * many).sum();
+    let own: f64 = by_block.iter().flat_map(BTreeMap::values).map(|many| many * many).sum();
+    let pairs = (by_block.len() as f64 - 1.0).max(1.0);
+    let of_one_other = (meetings - own) / all / pairs;
+    within + of_one_other * (blocks as f64 - 1.0)
 }
 
 /// The clock in Hz while matrix cores are busy for that share of the time.

@@ -5,6 +5,7 @@
 //! quick, only a part of the lines is followed, chosen by a hash, with the cache smaller by as much.
 
 use crate::device::Device;
+use crate::machine::own_scratch;
 use crate::sites::{Motion, SiteId, SiteKind, Sites, accesses_of_wave, coordinates};
 use crate::trace::{Launch, RegionKind};
 use crate::waves::{Access, BlockWork, Geometry, Space};
@@ -48,6 +49,8 @@ struct Request {
     sector: u64,
     /// Words written; 0 for reads.
     words: u8,
+    /// Whether the sector is of variables that are no registers: each block on the device has its own.
+    scratch: bool,
 }
 
 /// At most so many requests are looked at.
@@ -55,6 +58,8 @@ const LOOKED_AT: f64 = 3e6;
 /// At most so many are followed.
 const FOLLOWED: f64 = 2.5e5;
 const WAYS: usize = 16;
+/// Neighbours of which one comes before this share of the cache is new leave together as well, and the memory does both at once.
+const NEAR: f64 = 0.4;
 /// Logarithm of the bytes that stay together where a block's addresses are scattered.
 const NEIGHBOURHOOD: u32 = 12;
 
@@ -119,9 +124,15 @@ pub fn pass(
                 let list = &samples[sample].1;
                 let part = list.len() * turn / turns..list.len() * (turn + 1) / turns;
                 let cache = &mut caches[(block % parts) as usize];
+                let now = (start / together) as u32 * turns as u32 + turn as u32;
                 for request in &list[part] {
-                    let now = (start / together) as u32 * turns as u32 + turn as u32;
-                    model.look_up(request, (block, now), &deltas[place], cache, memory_cache.as_mut(), &mut traffic);
+                    // Blocks that take each other's place have the same scratch memory.
+                    let sector = if request.scratch {
+                        own_scratch(request.sector, place)
+                    } else {
+                        model.movement.sector(request.site, request.sector, block, deltas[place][request.site as usize])
+                    };
+                    model.look_up(request, sector, (block, now), cache, memory_cache.as_mut(), &mut traffic);
                 }
             }
         }
@@ -220,14 +231,15 @@ fn requests(sites: &Sites, work: &BlockWork, geometry: Geometry, l1_lines: usize
         }
         let kind = sites.kinds[site as usize];
         let sectors = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
+        let scratch = access.space == Space::Scratch;
         let written = (u64::from(access.lanes) * words / u64::from(access.sectors.max(1)))
             .min(words * u64::from(access.ideal) / u64::from(access.sectors.max(1)))
             .clamp(1, words) as u8;
         for &sector in sectors {
             if kind == SiteKind::Store {
-                list.push(Request { site, sector, words: written });
+                list.push(Request { site, sector, words: written, scratch });
             } else if kind == SiteKind::Atomic || !l1.has(sector, geometry.line_shift) {
-                list.push(Request { site, sector, words: 0 });
+                list.push(Request { site, sector, words: 0, scratch });
             }
         }
     }
@@ -302,14 +314,13 @@ impl Model<'_> {
     fn look_up(
         &self,
         request: &Request,
+        sector: u64,
         (block, turn): (u64, u32),
-        deltas: &[i64],
         cache: &mut Cache,
         memory_cache: Option<&mut Cache>,
         traffic: &mut GridTraffic,
     ) {
         let geometry = self.movement.geometry;
-        let sector = self.movement.sector(request.site, request.sector, block, deltas[request.site as usize]);
         let line = sector >> geometry.line_shift;
         // Lines next to each other are followed together.
         let mixed = hash(line >> 2);
@@ -417,6 +428,8 @@ struct Cache {
     sets: usize,
     entries: Vec<Entry>,
     now: u32,
+    /// Lines that have come.
+    came: u32,
     /// The turn of the blocks and the block that asks.
     turn: (u32, u32),
     /// Whether what was found had just been asked for by another block.
@@ -432,19 +445,21 @@ struct Entry {
     read: u8,
     /// Words written of each sector.
     words: [u8; 4],
-    /// Whether the line's neighbour was in the cache at the same time.
+    /// Whether the line's neighbour came at about the same time.
     near: bool,
+    /// How many lines had come before it.
+    born: u32,
     /// When sectors were last read from beyond, and by which block.
     fetched: (u32, u32),
 }
 
 const EMPTY: Entry =
-    Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4], near: false, fetched: (u32::MAX, 0) };
+    Entry { line: u64::MAX, used: 0, valid: 0, read: 0, words: [0; 4], near: false, born: 0, fetched: (u32::MAX, 0) };
 
 impl Cache {
     fn new(lines: f64) -> Self {
         let sets = ((lines / WAYS as f64) as usize).max(1);
-        Self { sets, entries: vec![EMPTY; sets * WAYS], now: 0, turn: (0, 0), late: false }
+        Self { sets, entries: vec![EMPTY; sets * WAYS], now: 0, came: 0, turn: (0, 0), late: false }
     }
 
     /// Share of the places that are taken.
@@ -472,12 +487,15 @@ impl Cache {
                         left = Some(ways[oldest]);
                     }
                     let other = self.set(line ^ 1, mixed);
+                    let together = (self.entries.len() as f64 * NEAR) as u32;
                     let neighbour = self.entries[other..other + WAYS].iter_mut().find(|entry| entry.line == line ^ 1);
+                    let neighbour = neighbour.filter(|entry| self.came - entry.born < together);
                     let near = neighbour.is_some();
                     if let Some(neighbour) = neighbour {
                         neighbour.near = true;
                     }
-                    self.entries[set + oldest] = Entry { line, near, ..EMPTY };
+                    self.entries[set + oldest] = Entry { line, near, born: self.came, ..EMPTY };
+                    self.came += 1;
                     oldest
                 }
             };

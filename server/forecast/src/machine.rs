@@ -13,6 +13,7 @@ mod wave;
 
 use std::cmp::Reverse;
 
+pub(crate) use self::lines::own_scratch;
 use self::unit::Unit;
 use crate::device::Device;
 use crate::grid_cache::{GridTraffic, Movement};
@@ -93,6 +94,8 @@ pub struct Replay<'a> {
     pub resident: u64,
     /// Bytes of the first-level cache that are left beside shared memory.
     pub l1_bytes: f64,
+    /// Work-items on the device that want an address that is compared and swapped, at the same time.
+    pub contenders: f64,
     /// Operations that may be replayed.
     pub budget: u64,
 }

@@ -57,6 +57,19 @@ pub struct PlannedOp {
     pub line: u32,
 }
 
+/// What an atomic operation is like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Atomic {
+    /// Whether the old value is used.
+    pub returns: bool,
+    /// Whether it is floating point.
+    pub float: bool,
+    /// Whether equal addresses of a wave become one operation.
+    pub sums: bool,
+    /// Whether it compares and swaps.
+    pub compares: bool,
+}
+
 /// What an operation does with the units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
@@ -84,12 +97,8 @@ pub enum Work {
         number: u32,
         /// What it does.
         kind: SiteKind,
-        /// Whether the value is waited for.
-        returns: bool,
-        /// Whether it is floating point (atomics).
-        float: bool,
-        /// Atomics: whether equal addresses of a wave become one operation.
-        sums: bool,
+        /// How, where it is an atomic.
+        atomic: Atomic,
         /// Whether all work-items read the same place and there is a scalar unit for that.
         scalar: bool,
     },
@@ -306,15 +315,16 @@ impl Planner<'_> {
             }
             OpKind::Load { .. } | OpKind::Store { .. } | OpKind::Atomic { .. } => {
                 let kind = site_kind(op.kind).unwrap_or(SiteKind::Load);
-                let (returns, float, sums) = match op.kind {
-                    // The compiler sums where it knows that all have one address.
+                let atomic = match op.kind {
                     OpKind::Atomic { returns, float, compares, .. } => {
-                        (returns, float, !float && !compares && self.is_uniform(op.uses.last()))
+                        // The compiler sums where it knows that all have one address.
+                        let sums = !float && !compares && self.is_uniform(op.uses.last());
+                        Atomic { returns, float, sums, compares }
                     }
-                    _ => (kind == SiteKind::Load, false, false),
+                    _ => Atomic::default(),
                 };
                 let scalar = op.uniform && issue.scalar_unit && kind == SiteKind::Load && reads_alone;
-                (Work::Access { number, kind, returns, float, sums, scalar }, 0.0)
+                (Work::Access { number, kind, atomic, scalar }, 0.0)
             }
             OpKind::Barrier => (Work::Barrier, 0.0),
             OpKind::Shuffle => (Work::Shuffle, *issue.shuffle_latency as f32),
@@ -422,7 +432,7 @@ impl Planner<'_> {
                         *self.device.l2.latency as f32
                     }
                 }
-                Work::Access { returns: true, .. } => *self.device.atomics.latency as f32,
+                Work::Access { atomic: Atomic { returns: true, .. }, .. } => *self.device.atomics.latency as f32,
                 _ => ops[at].latency,
             };
             let after = before[at].iter().map(|&then| height[then as usize]).fold(0.0, f32::max);

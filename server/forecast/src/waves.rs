@@ -19,6 +19,8 @@ pub struct BlockWork {
     pub sectors: Vec<u64>,
     /// Of the accesses of all waves.
     pub accesses: Vec<Access>,
+    /// Addresses in global memory that were compared and swapped.
+    pub swapped: Vec<u64>,
 }
 
 /// What a wave does.
@@ -155,6 +157,16 @@ enum Does {
     Counts,
     /// Any other atomic operation: equal addresses one after another.
     Updates,
+    /// A sum of floating-point numbers.
+    Sums,
+    /// Compares and swaps: the part of a loop that is gone through until no other has changed the value meanwhile.
+    Swaps,
+}
+
+impl Does {
+    fn is_atomic(self) -> bool {
+        !matches!(self, Self::Reads | Self::Writes)
+    }
 }
 
 struct Maker<'a> {
@@ -211,8 +223,10 @@ impl Maker<'_> {
                 let (bytes, does) = match op.kind {
                     OpKind::Load { bytes } => (bytes, Does::Reads),
                     OpKind::Store { bytes } => (bytes, Does::Writes),
-                    OpKind::Atomic { bytes, same_value, float, .. } => {
-                        (bytes, if same_value && !float { Does::Counts } else { Does::Updates })
+                    OpKind::Atomic { bytes, compares: true, .. } => (bytes, Does::Swaps),
+                    OpKind::Atomic { bytes, float: true, .. } => (bytes, Does::Sums),
+                    OpKind::Atomic { bytes, same_value, .. } => {
+                        (bytes, if same_value { Does::Counts } else { Does::Updates })
                     }
                     _ => continue,
                 };
@@ -268,9 +282,13 @@ impl Maker<'_> {
                     Some((groups, count)) if bytes == 16 && does == Does::Reads => {
                         self.grouped_passes(addresses, group, &groups, count)
                     }
-                    _ => self.bank_passes(addresses, bytes, does == Does::Updates),
+                    _ => self.bank_passes(addresses, bytes, does.is_atomic() && does != Does::Counts),
                 };
                 access.sectors = 0;
+                if matches!(does, Does::Sums | Does::Swaps) {
+                    self.work.sectors.extend(addresses);
+                    access.pieces = addresses.len() as u16;
+                }
             }
             Some((RegionKind::Constant, _)) => {
                 access.space = Space::Constant;
@@ -282,7 +300,7 @@ impl Maker<'_> {
                 access.space = Space::Scratch;
                 // Word by word, work-items next to each other.
                 let wave_items = self.geometry.wave as u64;
-                let base = (1 << 46) + (self.work.number * 16 + wave as u64) * item_bytes * wave_items;
+                let base = (1 << 46) + wave as u64 * item_bytes * wave_items;
                 let interleaved: Vec<u64> = addresses
                     .iter()
                     .zip(group)
@@ -313,11 +331,14 @@ impl Maker<'_> {
                 }
                 self.finish_sectors(&mut access, addresses.len() as u64 * u64::from(bytes));
                 access.passes = match (does, self.geometry.scattered) {
-                    (Does::Counts | Does::Updates, _) => most_equal(&mut self.scratch, addresses) as u16,
+                    (does, _) if does.is_atomic() => most_equal(&mut self.scratch, addresses) as u16,
                     (_, Some((items, banks))) => address_cycles(addresses, group, u64::from(bytes), items, banks),
                     (_, None) => self.bank_passes(addresses, bytes, false).0,
                 };
-                if matches!(does, Does::Counts | Does::Updates) {
+                if does == Does::Swaps {
+                    self.work.swapped.extend(addresses);
+                }
+                if does.is_atomic() {
                     access.pieces = most_equal_of_sectors(&mut self.scratch, addresses, shift) as u16;
                 }
                 if let Some(shift) = self.geometry.piece_shift

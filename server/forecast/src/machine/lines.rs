@@ -1,7 +1,7 @@
 //! A first-level cache: lines in sets, the oldest of which goes.
 
 /// The sector of a resident block's own stack for that of the traced block's.
-pub(super) fn own_scratch(sector: u64, block: usize) -> u64 {
+pub(crate) fn own_scratch(sector: u64, block: usize) -> u64 {
     sector ^ (block as u64 + 1) << 36
 }
 

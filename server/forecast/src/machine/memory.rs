@@ -2,6 +2,8 @@
 
 use super::lines::own_scratch;
 use super::unit::Unit;
+use crate::device::RetriedShared;
+use crate::schedule::Atomic;
 use crate::sites::{Motion, SiteKind};
 use crate::waves::{Access, Space};
 
@@ -12,8 +14,7 @@ impl Unit<'_> {
         wave: usize,
         site: u32,
         place: u32,
-        kind: SiteKind,
-        (returns, float, sums, scalar): (bool, bool, bool, bool),
+        (kind, atomic, scalar): (SiteKind, Atomic, bool),
         time: f64,
     ) -> f64 {
         let replay = self.replay;
@@ -23,7 +24,7 @@ impl Unit<'_> {
             return time;
         }
         match access.space {
-            Space::Shared => self.shared(wave, access, kind, float, time),
+            Space::Shared => self.shared(wave, access, kind, atomic, time),
             Space::Global | Space::Constant if scalar && access.sectors <= 1 => {
                 self.scalar_load(wave, site, access, time)
             }
@@ -36,7 +37,7 @@ impl Unit<'_> {
             Space::Global | Space::Scratch => match kind {
                 SiteKind::Load => self.load(wave, site, access, time),
                 SiteKind::Store => self.store(wave, access, time),
-                SiteKind::Atomic => self.atomic(wave, site, access, (returns, float, sums), time),
+                SiteKind::Atomic => self.atomic(wave, site, access, atomic, time),
             },
         }
     }
@@ -90,12 +91,15 @@ impl Unit<'_> {
         arrival
     }
 
-    pub(super) fn shared(&mut self, wave: usize, access: Access, kind: SiteKind, float: bool, time: f64) -> f64 {
+    pub(super) fn shared(&mut self, wave: usize, access: Access, kind: SiteKind, atomic: Atomic, time: f64) -> f64 {
         let device = self.replay.device;
         let lds = &device.lds;
         let (ideal, passes) = (f64::from(access.ideal), f64::from(access.passes));
+        if let Some(retried) = lds.retried.as_ref().filter(|_| kind == SiteKind::Atomic && access.pieces > 0) {
+            return self.retried(wave, access, retried, atomic, time);
+        }
         let (cycles, latency) = if kind == SiteKind::Atomic {
-            let (first, same) = if float {
+            let (first, same) = if atomic.float {
                 (*lds.atomic_float_cycles, *lds.atomic_float_same_cycles)
             } else {
                 (*lds.atomic_cycles, *lds.atomic_same_cycles)
@@ -122,6 +126,30 @@ impl Unit<'_> {
             self.lds.busy += cycles;
         }
         begin + latency + cycles - *lds.cycles
+    }
+
+    /// An atomic of shared memory that is a loop: each turn does what needs no bank twice, and at one address one succeeds at a time.
+    fn retried(&mut self, wave: usize, access: Access, retried: &RetriedShared, atomic: Atomic, time: f64) -> f64 {
+        let replay = self.replay;
+        let passes = f64::from(access.passes);
+        let (cycles, window) = if atomic.compares {
+            (*retried.swap_cycles, *retried.swap_window_cycles)
+        } else {
+            (*retried.sum_cycles, *retried.sum_window_cycles)
+        };
+        let pipe = if replay.device.l1.one_pipe_with_lds { &mut self.l1 } else { &mut self.lds };
+        let begin = pipe.take(time, passes * cycles);
+        if replay.device.l1.one_pipe_with_lds {
+            self.lds.busy += passes * cycles;
+        }
+        let block = self.waves[wave].block;
+        let work = &replay.works[self.blocks[block].work];
+        let mut done = begin + passes * *retried.turn_cycles;
+        for &address in &work.sectors[access.first as usize..][..usize::from(access.pieces)] {
+            done = done.max(self.retried.entry((block, address)).or_default().pass(begin, window));
+        }
+        self.held = done;
+        done
     }
 
     pub(super) fn load(&mut self, wave: usize, site: u32, access: Access, time: f64) -> f64 {
@@ -181,14 +209,11 @@ impl Unit<'_> {
         let tags = self.l1.pass(time, cycles);
         ready = ready.max(tags + *l1.latency);
         if missing > 0.0 {
-            let arrival = if access.space == Space::Scratch {
-                self.beyond(missing, new_lines, (0.0, 0.0, 0.0), site, tags)
-            } else {
-                let traffic = replay.traffic.of(site, number);
-                let requests = traffic.requests.max(1.0);
-                let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
-                self.beyond(missing, new_lines, (past_l2, past_all, 0.5 * traffic.late / requests), site, tags)
-            };
+            let traffic = replay.traffic.of(site, number);
+            let requests = traffic.requests.max(1.0);
+            let (past_l2, past_all) = (traffic.misses / requests, traffic.memory_misses / requests);
+            let late = 0.5 * traffic.late / requests;
+            let arrival = self.beyond(missing, new_lines, (past_l2, past_all, late), site, tags);
             for &sector in touched {
                 self.cache.arrive(placed(sector), line_shift, arrival);
             }
@@ -286,16 +311,10 @@ impl Unit<'_> {
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
         let line_shift = replay.movement.geometry.line_shift;
         if access.space == Space::Scratch {
-            // Kept in the first-level cache.
+            // Kept in the first-level cache, and written through.
             for &sector in touched {
-                let sector = own_scratch(sector, block);
-                if self.cache.look(sector, line_shift).is_none() {
-                    self.cache.arrive(sector, line_shift, at);
-                    let bytes = *device.l1.sector_bytes;
-                    self.unit_write.pass(at, bytes * self.rates.unit_write);
-                }
+                self.cache.arrive(own_scratch(sector, block), line_shift, at);
             }
-            return at;
         }
         let whole = sectors * *device.l1.sector_bytes;
         let bytes = pieces.map_or(whole, |bytes| f64::from(access.pieces) * **bytes);
@@ -319,7 +338,7 @@ impl Unit<'_> {
         wave: usize,
         site: u32,
         access: Access,
-        (returns, float, sums): (bool, bool, bool),
+        atomic: Atomic,
         time: f64,
     ) -> f64 {
         let replay = self.replay;
@@ -328,13 +347,22 @@ impl Unit<'_> {
         let (lanes, sectors) = (f64::from(access.lanes), f64::from(access.sectors));
         let same = f64::from(access.passes.max(1));
         // All on one address: summed before they leave the unit, where that is possible.
-        let uniform = sums && same == lanes;
+        let uniform = atomic.sums && same == lanes;
         let at_unit = if uniform { 1.0 } else { (sectors * *atomics.sector_cycles).min(lanes * *atomics.lane_cycles) };
         let begin = self.l1.take(time, at_unit.max(*device.l1.access_cycles));
         let resident = &self.blocks[self.waves[wave].block];
         let delta = resident.deltas[site as usize];
         let active = self.rates.active;
-        let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active);
+        // Others change the value meanwhile: most of the work-items that wait for it try anew.
+        let (tries, tries_of_part, rounds) = match &atomics.retried {
+            Some(retried) if atomic.compares => {
+                let others = replay.contenders;
+                let tries = |attempts: f64| (others * attempts).max(1.0);
+                (tries(*retried.attempts), tries(*retried.part_attempts), others * *retried.window_cycles)
+            }
+            _ => (1.0, 1.0, 0.0),
+        };
+        let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active * tries);
         // Operations on one line wait for each other: those of all units, where all blocks use it.
         let everywhere = delta == 0 || matches!(replay.movement.motions[site as usize], Motion::Scattered { .. });
         let shared_by = if everywhere { active } else { 1.0 };
@@ -352,14 +380,14 @@ impl Unit<'_> {
         let each = if uniform {
             *atomics.uniform_cycles
         } else {
-            let again = if float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
+            let again = if atomic.float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
             let depth = f64::from(access.pieces).max(sectors);
             (depth * *atomics.same_part_cycles / touched_parts.len().max(1) as f64).max(same * again)
         };
         for part in touched_parts {
-            done = done.max(self.hot.entry(part).or_default().pass(begin, each * shared_by));
+            done = done.max(self.hot.entry(part).or_default().pass(begin, each * tries_of_part * shared_by));
         }
         self.ended = self.ended.max(done);
-        if returns { done + *atomics.latency } else { begin }
+        if atomic.returns { done + (*atomics.latency).max(rounds) } else { begin }
     }
 }

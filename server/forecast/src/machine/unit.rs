@@ -100,6 +100,10 @@ pub(super) struct Unit<'a> {
     pub(super) atomics: Server,
     /// By part of the second-level cache: the atomics of all units there.
     pub(super) hot: std::collections::HashMap<u64, Server>,
+    /// Until when the wave is in the loop of the atomic that it has just begun.
+    pub(super) held: f64,
+    /// Places of shared memory that are changed by such loops, of each resident block.
+    pub(super) retried: std::collections::HashMap<(usize, u64), Server>,
     pub(super) cache: Lines,
     pub(super) waves: Vec<Wave>,
     pub(super) free_waves: Vec<usize>,
@@ -143,6 +147,8 @@ impl<'a> Unit<'a> {
             dram_writes: 0.0,
             atomics: Server::default(),
             hot: std::collections::HashMap::new(),
+            held: 0.0,
+            retried: std::collections::HashMap::new(),
             cache: Lines::new(first_level_lines(replay) as usize),
             waves: Vec::new(),
             free_waves: Vec::new(),
@@ -240,9 +246,11 @@ impl<'a> Unit<'a> {
                 self.arrive(wave, issue, op.line);
                 return;
             }
-            if let Work::Access { number, kind, returns, float, sums, scalar } = op.work {
+            let mut held = 0.0;
+            if let Work::Access { number, kind, atomic, scalar } = op.work {
                 let site = replay.sites.first(block_id) + number;
-                let ready = self.access(wave, site, access + number, kind, (returns, float, sums, scalar), issue);
+                let ready = self.access(wave, site, access + number, (kind, atomic, scalar), issue);
+                held = std::mem::take(&mut self.held);
                 let state = &mut self.waves[wave];
                 if op.value != u32::MAX {
                     state.ready[op.value as usize] = (ready - state.origin) as f32;
@@ -251,7 +259,7 @@ impl<'a> Unit<'a> {
             }
             let state = &mut self.waves[wave];
             state.op += 1;
-            time = issue + *replay.device.issue.wave_cycles * part_of_instruction(op.work);
+            time = held.max(issue + *replay.device.issue.wave_cycles * part_of_instruction(op.work));
             if op.work == Work::Branch {
                 time += f64::from(op.latency);
             }
