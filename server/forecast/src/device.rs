@@ -228,18 +228,26 @@ pub struct Lds {
     pub atomic_float_cycles: Figure,
     /// Cycles until the old value is there.
     pub atomic_latency: Figure,
-    /// What loops of compare-and-swap cost, and sums of floating-point numbers where they are such loops.
+    /// What those cost that are loops of compare-and-swap.
     pub retried: Option<RetriedShared>,
+}
+
+/// Sums of floating-point numbers in shared memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetriedSum {
+    /// Cycles of the unit's pipe for each pass of the banks.
+    pub cycles: Figure,
+    /// Cycles from one sum at an address to the next one there.
+    pub window_cycles: Figure,
 }
 
 /// Atomics of shared memory that are tried until no other has changed the value meanwhile.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetriedShared {
-    /// Cycles of the unit's pipe for each pass of the banks, of a sum of floating-point numbers.
-    pub sum_cycles: Figure,
-    /// Cycles from one such sum at an address to the next one there.
-    pub sum_window_cycles: Figure,
+    /// Of sums of floating-point numbers, where those are such loops.
+    pub sum: Option<RetriedSum>,
     /// Cycles of the unit's pipe for each pass of the banks, of a compare-and-swap.
     pub swap_cycles: Figure,
     /// Cycles from one successful compare-and-swap at an address to the next one there.

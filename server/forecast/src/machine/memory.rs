@@ -1,8 +1,7 @@
 //! An access on its way: shared memory, the caches, the memory, atomics.
 
 use super::lines::own_scratch;
-use super::unit::Unit;
-use crate::device::RetriedShared;
+use super::unit::{Place, Unit};
 use crate::schedule::Atomic;
 use crate::sites::{Motion, SiteKind};
 use crate::waves::{Access, Space};
@@ -95,8 +94,20 @@ impl Unit<'_> {
         let device = self.replay.device;
         let lds = &device.lds;
         let (ideal, passes) = (f64::from(access.ideal), f64::from(access.passes));
-        if let Some(retried) = lds.retried.as_ref().filter(|_| kind == SiteKind::Atomic && access.pieces > 0) {
-            return self.retried(wave, access, retried, atomic, time);
+        if kind == SiteKind::Atomic
+            && let Some(retried) = &lds.retried
+        {
+            let turn = *retried.turn_cycles;
+            match &retried.sum {
+                _ if atomic.compares => {
+                    let costs = (*retried.swap_cycles, *retried.swap_window_cycles, turn);
+                    return self.retried(wave, access, costs, time);
+                }
+                Some(sum) if atomic.float => {
+                    return self.retried(wave, access, (*sum.cycles, *sum.window_cycles, turn), time);
+                }
+                _ => {}
+            }
         }
         let (cycles, latency) = if kind == SiteKind::Atomic {
             let (first, same) = if atomic.float {
@@ -129,14 +140,9 @@ impl Unit<'_> {
     }
 
     /// An atomic of shared memory that is a loop: each turn does what needs no bank twice, and at one address one succeeds at a time.
-    fn retried(&mut self, wave: usize, access: Access, retried: &RetriedShared, atomic: Atomic, time: f64) -> f64 {
+    fn retried(&mut self, wave: usize, access: Access, (cycles, window, turn): (f64, f64, f64), time: f64) -> f64 {
         let replay = self.replay;
         let passes = f64::from(access.passes);
-        let (cycles, window) = if atomic.compares {
-            (*retried.swap_cycles, *retried.swap_window_cycles)
-        } else {
-            (*retried.sum_cycles, *retried.sum_window_cycles)
-        };
         let pipe = if replay.device.l1.one_pipe_with_lds { &mut self.l1 } else { &mut self.lds };
         let begin = pipe.take(time, passes * cycles);
         if replay.device.l1.one_pipe_with_lds {
@@ -144,7 +150,7 @@ impl Unit<'_> {
         }
         let block = self.waves[wave].block;
         let work = &replay.works[self.blocks[block].work];
-        let mut done = begin + passes * *retried.turn_cycles;
+        let mut done = begin + passes * turn;
         for &address in &work.sectors[access.first as usize..][..usize::from(access.pieces)] {
             done = done.max(self.retried.entry((block, address)).or_default().pass(begin, window));
         }
@@ -333,25 +339,15 @@ impl Unit<'_> {
         at
     }
 
-    pub(super) fn atomic(
-        &mut self,
-        wave: usize,
-        site: u32,
-        access: Access,
-        atomic: Atomic,
-        time: f64,
-    ) -> f64 {
+    pub(super) fn atomic(&mut self, wave: usize, site: u32, access: Access, atomic: Atomic, time: f64) -> f64 {
         let replay = self.replay;
         let device = replay.device;
         let atomics = &device.atomics;
         let (lanes, sectors) = (f64::from(access.lanes), f64::from(access.sectors));
-        let same = f64::from(access.passes.max(1));
         // All on one address: summed before they leave the unit, where that is possible.
-        let uniform = atomic.sums && same == lanes;
+        let uniform = atomic.sums && access.passes == u16::from(access.lanes);
         let at_unit = if uniform { 1.0 } else { (sectors * *atomics.sector_cycles).min(lanes * *atomics.lane_cycles) };
         let begin = self.l1.take(time, at_unit.max(*device.l1.access_cycles));
-        let resident = &self.blocks[self.waves[wave].block];
-        let delta = resident.deltas[site as usize];
         let active = self.rates.active;
         // Others change the value meanwhile: most of the work-items that wait for it try anew.
         let (tries, tries_of_part, rounds) = match &atomics.retried {
@@ -362,32 +358,82 @@ impl Unit<'_> {
             }
             _ => (1.0, 1.0, 0.0),
         };
-        let mut done = self.atomics.pass(begin, sectors / *atomics.sectors_per_cycle * active * tries);
-        // Operations on one line wait for each other: those of all units, where all blocks use it.
-        let everywhere = delta == 0 || matches!(replay.movement.motions[site as usize], Motion::Scattered { .. });
-        let shared_by = if everywhere { active } else { 1.0 };
-        let work = &replay.works[resident.work];
-        let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
+        // Work-items on one address are one after another there too.
+        let operations = if uniform { sectors } else { sectors.max(f64::from(access.pieces)) };
+        let mut done = self.atomics.pass(begin, operations / *atomics.sectors_per_cycle * active * tries);
+        done = done.max(self.at_places(wave, site, access, (atomic, uniform, tries_of_part), begin));
+        self.ended = self.ended.max(done);
+        if atomic.returns { done + (*atomics.latency).max(rounds) } else { begin }
+    }
+    /// Operations wait for each other where they change one address, and where one part of the second-level cache does them: those of
+    /// all units, where all blocks use it. Returns when the last is done.
+    fn at_places(
+        &mut self,
+        wave: usize,
+        site: u32,
+        access: Access,
+        (atomic, uniform, tries): (Atomic, bool, f64),
+        begin: f64,
+    ) -> f64 {
+        let replay = self.replay;
+        let atomics = &replay.device.atomics;
+        let resident = &self.blocks[self.waves[wave].block];
+        let delta = resident.deltas[site as usize];
+        let motion = replay.movement.motions[site as usize];
+        let active = self.rates.active;
+        let sector_shift = replay.movement.geometry.sector_shift;
         let parts = (*atomics.parts_of_kib as u64).max(1);
-        let part = |sector: u64| {
-            let address =
-                replay.movement.sector(site, sector, resident.number, delta) << replay.movement.geometry.sector_shift;
-            (address >> 10) * parts + (address >> 8) % parts
+        let part_of = |address: u64| (address >> 10) * parts + (address >> 8) % parts;
+        // Of places that are many, each unit's operations are some of those at any one: its share of the places stands for all.
+        let places = match motion {
+            Motion::Scattered { low, high } => {
+                let all = (part_of(high) - part_of(low) + 1) as f64;
+                Some((all / active) as u64).filter(|_| all > active)
+            }
+            Motion::Steps { .. } => None,
         };
+        // Units whose blocks use the same bytes at the same time: neighbours are on different units.
+        let shared_by = |bytes: f64| match motion {
+            Motion::Scattered { .. } => {
+                if places.is_some() {
+                    1.0
+                } else {
+                    active
+                }
+            }
+            Motion::Steps { bytes: [step, ..], .. } if delta != 0 => {
+                (bytes / step.unsigned_abs() as f64).clamp(1.0, active)
+            }
+            Motion::Steps { .. } => active,
+        };
+        let work = &replay.works[resident.work];
+        let moved = |&sector: &u64| replay.movement.sector(site, sector, resident.number, delta);
+        let touched: Vec<u64> =
+            work.sectors[access.first as usize..][..usize::from(access.sectors)].iter().map(moved).collect();
         // Sectors are in order, so those of a part are next to each other.
-        let mut touched_parts: Vec<u64> = touched.iter().map(|&sector| part(sector)).collect();
+        let mut touched_parts: Vec<u64> = touched.iter().map(|sector| part_of(sector << sector_shift)).collect();
         touched_parts.dedup();
+        let depth = f64::from(access.pieces).max(f64::from(access.sectors));
         let each = if uniform {
             *atomics.uniform_cycles
         } else {
-            let again = if atomic.float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
-            let depth = f64::from(access.pieces).max(sectors);
-            (depth * *atomics.same_part_cycles / touched_parts.len().max(1) as f64).max(same * again)
+            depth * *atomics.same_part_cycles / touched_parts.len().max(1) as f64
         };
+        let (by_part, by_sector) = (shared_by(256.0), shared_by(f64::from(1u32 << sector_shift)));
+        let mut done = begin;
         for part in touched_parts {
-            done = done.max(self.hot.entry(part).or_default().pass(begin, each * tries_of_part * shared_by));
+            let place = Place::Part(places.map_or(part, |places| part % places));
+            done = done.max(self.hot.entry(place).or_default().pass(begin, each * tries * by_part));
         }
-        self.ended = self.ended.max(done);
-        if atomic.returns { done + (*atomics.latency).max(rounds) } else { begin }
+        if uniform {
+            return done;
+        }
+        let again = if atomic.float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
+        let each = again * depth / f64::from(access.sectors.max(1));
+        for sector in touched {
+            let place = Place::Sector(places.map_or(sector, |places| sector % places));
+            done = done.max(self.hot.entry(place).or_default().pass(begin, each * by_sector));
+        }
+        done
     }
 }

@@ -12,6 +12,15 @@ use crate::schedule::{PlannedOp, Work};
 use crate::sites::SiteKind;
 use crate::waves::Space;
 
+/// Where atomics wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// A part of the second-level cache.
+    Part(u64),
+    /// A sector of 32 bytes.
+    Sector(u64),
+}
+
 /// Of AMD's units, two of which share one: 16 KiB (CDNA 3 white paper).
 const SCALAR_CACHE_BYTES: usize = 16384;
 
@@ -99,7 +108,7 @@ pub(super) struct Unit<'a> {
     pub(super) dram_writes: f64,
     pub(super) atomics: Server,
     /// By part of the second-level cache: the atomics of all units there.
-    pub(super) hot: std::collections::HashMap<u64, Server>,
+    pub(super) hot: std::collections::HashMap<Place, Server>,
     /// Until when the wave is in the loop of the atomic that it has just begun.
     pub(super) held: f64,
     /// Places of shared memory that are changed by such loops, of each resident block.
