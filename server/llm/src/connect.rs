@@ -107,6 +107,11 @@ pub fn connect(name: &ModelName, connection: &Connection) -> Result<Box<dyn Prov
     }
     let base = connection.address(name)?;
     let is_cancelled = || connection.is_cancelled.as_ref().is_some_and(|is_cancelled| is_cancelled());
+    for variable in name.kind.key_variables() {
+        if matches!(std::env::var(variable), Err(std::env::VarError::NotUnicode(_))) {
+            return Err(LlmError::Setup(format!("{name}: {variable} holds something that is no text; set it anew")));
+        }
+    }
     let variable = |variable: &str| std::env::var(variable).ok();
     let key = match key::may_go_to(name, &base, connection.named_by_user)? {
         true => key::find(name, &base, &connection.key, variable, &is_cancelled)?,

@@ -261,8 +261,11 @@ fn difference(recorded: &Request, asked: &Request, figures: bool) -> Option<Stri
             (Some(a), Some(b)) if same(a, b) => {}
             (None, None) => break,
             (a, b) => {
-                let line = |line: Option<&str>| crate::http::quoted(line.unwrap_or("(nothing)"));
-                return Some(format!("in its line {number} recorded was \"{}\", asked is \"{}\"", line(a), line(b)));
+                let (a, b) = (a.unwrap_or("(nothing)"), b.unwrap_or("(nothing)"));
+                // What is quoted has its blanks joined.
+                let column = 1 + a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+                let (a, b) = (crate::http::quoted(a), crate::http::quoted(b));
+                return Some(format!("in its line {number}, column {column}, recorded was \"{a}\", asked is \"{b}\""));
             }
         }
     }

@@ -79,7 +79,14 @@ impl Provider {
             whole => whole,
         };
         let whole = whole.map(|whole| named(&whole)).transpose()?;
-        let stage = |own: &Option<String>, what: &str| match own {
+        let stage = |own: &Option<String>, what: &str| match own.as_deref() {
+            Some("catalog") => Err(CliError::Usage(format!(
+                "the {what} cannot be the catalog's where other stages have models; name a model for it, or set provider = \
+                 \"catalog\" alone"
+            ))),
+            Some(own) if !own.contains(':') && own != "editor" => {
+                Err(CliError::Usage(format!("`{own}` names no provider; write {what} = \"PROVIDER:{own}\"")))
+            }
             Some(own) => named(own),
             None => whole.clone().ok_or_else(|| {
                 CliError::Usage(format!("the settings name no model for the {what}; set provider and model as well"))
@@ -188,6 +195,9 @@ mod tests {
         check([None, Some("gemini:g")], settings, Ok("gemini:g"));
         check([Some("catalog"), None], settings, Ok("catalog"));
         check([None, None], "selector = \"openai:small\"", Err("name no model for the designer"));
+        let with_selector = |selector: &str| settings.replace("openai:small", selector);
+        check([None, None], &with_selector("catalog"), Err("the selector cannot be the catalog's"));
+        check([None, None], &with_selector("gpt-5"), Err("write selector = \"PROVIDER:gpt-5\""));
     }
 
     #[test]

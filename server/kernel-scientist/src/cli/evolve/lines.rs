@@ -139,10 +139,15 @@ pub(super) fn ending(ended: &Ended, original: &lab::Source, best: Option<&Path>,
         out.push_str(&figures::table(&rows));
     }
     out.push_str(&format!(
-        "{}, {} ({} failed), {} in all\n",
+        "{}, {} ({} failed{}), {} in all\n",
         figures::counted(finished.generations, "generation"),
         figures::counted(finished.experiments, "experiment"),
         finished.failed,
+        match finished.duplicates {
+            0 => String::new(),
+            1 => ", 1 draft repeated an earlier one".to_owned(),
+            more => format!(", {more} drafts repeated earlier ones"),
+        },
         figures::time(finished.spent_s * 1e9)
     ));
     if let Some(spent) = spending(finished.spent_tokens, finished.spent_usd) {

@@ -144,7 +144,6 @@ impl<E: Evaluator> Session<'_, '_, E> {
             self.counts.duplicates += 1;
         }
         if new.is_empty() {
-            self.counts.failed += 1;
             return Ok(None);
         }
         Ok(Some(Search::new(new, refused, of, self.evaluator.forecasts())))
