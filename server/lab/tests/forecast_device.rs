@@ -159,6 +159,28 @@ int main(int count, char** values) {
 "#;
 
 #[test]
+fn inputs_of_a_check_follow_from_the_seed_and_the_text_and_nothing_else() {
+    let (_folder, source) = benchmark(&coalesced(), BENCH);
+    let failure = |seed: Option<u64>, wrong: &str| {
+        let mut bench = open(&source);
+        if let Some(seed) = seed {
+            bench.draw_from(seed);
+        }
+        let text = coalesced().replace("2 * in", wrong);
+        match bench.build(&source.with_text(text), &Cancel::new()) {
+            Err(LabError::Code(Failure::Wrong { detail })) => detail,
+            other => panic!("{other:?}"),
+        }
+    };
+    let told = failure(Some(5), "3 * in");
+    assert_eq!(failure(Some(5), "3 * in"), told);
+    // What was told of one version is of no use to the next, nor to another run.
+    let others = [failure(Some(5), "3.0f * in"), failure(Some(6), "3 * in"), failure(None, "3 * in")];
+    assert!(others.iter().all(|other| *other != told), "{told}: {others:?}");
+    assert_ne!(failure(None, "3 * in"), others[2], "where nothing is said they are drawn anew");
+}
+
+#[test]
 fn a_program_has_an_entry_for_each_launch_that_differs() {
     let folder = tempfile::tempdir().unwrap();
     let source = Source::new(folder.path().join("scale.hip"), PROGRAM);

@@ -1,5 +1,7 @@
 //! What jobs do, on threads of their own: build, run, time, and everything else that takes its time.
 
+mod stages;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,13 +11,13 @@ use lab::workbench::{Sampling, ShapeChoice, Workbench, WorkbenchOptions};
 use lab::{Cancel, Failure, LabError, Source};
 use llm::editor::EditorProvider;
 use llm::hearing::Listener;
-use notebook::{MeasuredCode, Notebook, Run, RunId};
+use notebook::{MeasuredCode, Notebook, RunId};
 use scientist::budget::Budget;
 use scientist::catalog::Catalog;
 use scientist::evolution::event::{EndState, Event};
-use scientist::evolution::{self, CallLog, Ended, Evolution, Identity, Stages};
+use scientist::evolution::{self, Ended, Evolution, Identity, Stages};
 use scientist::run::{RunRequest, Settings as Measuring};
-use scientist::stages::{Finding, Hypothesis, Writer};
+use scientist::stages::Hypothesis;
 use scientist::trial;
 
 use super::keys::EditorKeys;
@@ -24,15 +26,15 @@ use super::outcome::{Outcome, Told};
 use super::pace::Pace;
 use super::settings::Settings;
 use super::suggestions::Shelf;
-use crate::cli::provider::{BoxedStages, Provider, ProviderArgs};
-use crate::cli::{CliError, evolve};
+use crate::cli::CliError;
+use crate::cli::provider::{Provider, ProviderArgs};
 use crate::config::Config;
-use crate::designed::{self, Who};
 use crate::devices::{self, CPU};
 use crate::forecasts::cured::{self, Cured};
 use crate::forecasts::outlook::{self, Outlook};
 use crate::models::{self, Models, OfEditor, OfKeys, Reach};
-use crate::recorded::{self, About, Beginning};
+use crate::recorded;
+use stages::with_more;
 
 /// What is done where the runtime is not there yet.
 pub const BUILDING: &str = "building the HIP runtime for this machine, once; it takes a minute or two";
@@ -303,33 +305,6 @@ impl Assignment {
         }
     }
 
-    /// The run's seed, and what earlier runs have taught where models are to hear of it.
-    fn begins_with(
-        &self,
-        notebook: &Notebook,
-        provider: &Provider,
-        run: Option<&Run>,
-        reach: &mut Reach,
-    ) -> Result<(u64, Option<Vec<Finding>>), Outcome> {
-        let Provider::Models(names) = provider else {
-            return Ok((run.map_or_else(recorded::seed, |run| run.seed), None));
-        };
-        let device = self.device()?;
-        let about = About { file: &self.source.path, device: &device, run, seed: None };
-        let beginning = Beginning::of(&about, names, notebook, reach).map_err(|error| told(error.into()))?;
-        Ok((beginning.seed, Some(beginning.findings)))
-    }
-
-    /// The stages with models behind them, or the catalog.
-    fn stages(&self, models: Option<&Models>, config: &Config, bench: &Workbench) -> Result<BoxedStages, Outcome> {
-        let Some(models) = models else {
-            let (selector, designer, writer) = self.shelf.fed_by(bench.benchmark()).stages();
-            return Ok((Box::new(selector), Box::new(designer), Box::new(writer)));
-        };
-        let (selector, designer, writer) = models.scientist(config, bench).map_err(Outcome::Error)?.stages();
-        Ok((Box::new(selector), Box::new(designer), Box::new(writer)))
-    }
-
     /// The lines that the best version cures, where the device is forecast for and both versions have their forecasts.
     fn cured(&self, bench: &Workbench, original: &Source, ended: &Ended) -> Vec<Cured> {
         let Some(best) = ended.best_text.as_ref().filter(|_| bench.basis().is_some()) else { return Vec::new() };
@@ -421,49 +396,6 @@ impl Assignment {
         }
     }
 
-    /// The models of a provider, set up, where it has any and something may be spent.
-    fn connect(&self, provider: &Provider) -> Result<Option<Models>, Outcome> {
-        let config = self.config()?;
-        let models = provider.connect(&self.reach(0), &config).map_err(told)?;
-        if let Some(models) = &models {
-            models.notes.iter().for_each(|note| tracing::warn!("{note}"));
-            models.keep_to(&self.budget(&config, Some(models))?);
-        }
-        Ok(models)
-    }
-
-    /// What a model's designer would try.
-    fn designed(&self, provider: &Provider, models: &Models, tell: &mut dyn FnMut(Told)) -> Result<Outcome, Outcome> {
-        let bench = self.open_whole(&self.source, tell)?;
-        let notebook = Notebook::open(&self.notebook)?;
-        let scientist = models.scientist(&self.config()?, &bench).map_err(Outcome::Error)?;
-        let mut say = |doing: &str| tell(Told::Doing(doing.to_owned(), None));
-        let (kernel, cancel) = (self.kernel.as_deref(), &self.cancel);
-        let name = provider.name();
-        let who = Who { models, scientist: &scientist, provider: &name };
-        let found = designed::hypotheses(&bench, &who, &notebook, kernel, cancel, &mut say)?;
-        let usd = models.ledger.spent().usd;
-        let cost = if usd > 0.0 { format!(" for {usd:.4} US dollars") } else { String::new() };
-        Ok(Outcome::Suggested(unforeseen(found), None, format!("by {name}{cost}")))
-    }
-
-    /// Who writes a hypothesis: whoever thought it up, a model or the catalog.
-    fn author(&self, hypothesis: &Hypothesis, bench: &Workbench) -> Result<Author, Outcome> {
-        if hypothesis.author.is_none() {
-            let writer = Box::new(self.shelf.catalog(&self.source.path).writer());
-            return Ok(Author { writer, provider: "catalog".into(), calls: Arc::new(Vec::new) });
-        }
-        let provider = self.provider()?;
-        let models = self.connect(&provider)?.ok_or_else(|| {
-            let who = hypothesis.author.as_deref().unwrap_or_default();
-            Outcome::Error(format!(
-                "{who} thought this up, and no model is set to write it; set kernelScientist.provider"
-            ))
-        })?;
-        let (_, _, writer) = models.scientist(&self.config()?, bench).map_err(Outcome::Error)?.stages();
-        Ok(Author { writer: Box::new(writer), provider: provider.name(), calls: models.calls() })
-    }
-
     /// What each hypothesis gains by forecast; nothing on a device that is measured.
     fn outlooks(
         &self,
@@ -477,33 +409,6 @@ impl Assignment {
         let bench = self.open_whole(&self.source, tell)?;
         tell(Told::Doing(format!("checking and forecasting {} hypotheses", hypotheses.len()), None));
         Ok(outlook::of_all(&bench, catalog, hypotheses, &self.cancel)?)
-    }
-}
-
-/// What a run had, and as much again as it began with.
-fn with_more(notebook: &Notebook, run: &Run) -> Result<Budget, Outcome> {
-    let unread =
-        |error: serde_json::Error| Outcome::Error(format!("the budget of run {} cannot be read: {error}", run.id));
-    let first: Budget = serde_json::from_value(run.budget.clone()).map_err(unread)?;
-    if first.generations == 0 {
-        return Err(Outcome::Error(format!(
-            "run {} tested one hypothesis and has no generations to go on with",
-            run.id
-        )));
-    }
-    Ok(evolve::budget_of(notebook, run).map_err(told)?.with_more(&first))
-}
-
-/// Who writes a hypothesis.
-struct Author {
-    writer: Box<dyn Writer>,
-    provider: String,
-    calls: CallLog,
-}
-
-impl Author {
-    fn by(&self) -> trial::Author<'_> {
-        trial::Author { writer: &*self.writer, provider: self.provider.clone(), calls: Arc::clone(&self.calls) }
     }
 }
 
