@@ -407,10 +407,13 @@ pub fn inquiry(config: &Config, bench: &Workbench) -> Result<Inquiry, String> {
         Some(basis) => format!("{} (times are forecast for it; every version is checked on a CPU)", basis.title),
         None => format!("{}: {}", bench.device(), bench.device_note()),
     };
+    let knowledge = Knowledge::load(knowledge.as_ref().map(beside).as_deref())?;
+    let knowledge_tokens = knowledge_tokens.unwrap_or(KNOWLEDGE_TOKENS);
+    knowledge.require_room(knowledge_tokens)?;
     Ok(Inquiry {
         prompts: Prompts::load(prompts.as_ref().map(beside).as_deref()).map_err(|error| error.to_string())?,
-        knowledge: Knowledge::load(knowledge.as_ref().map(beside).as_deref())?,
-        knowledge_tokens: knowledge_tokens.unwrap_or(KNOWLEDGE_TOKENS),
+        knowledge,
+        knowledge_tokens,
         task: Task::of(bench.benchmark()),
         device,
         by_forecast: bench.basis().is_some(),

@@ -94,6 +94,8 @@ impl Note {
 #[derive(Clone, Debug, Default)]
 pub struct Knowledge {
     notes: Vec<Note>,
+    /// Names of those of the user's folder.
+    own: Vec<String>,
 }
 
 impl Knowledge {
@@ -102,7 +104,7 @@ impl Knowledge {
     /// # Errors
     /// When the folder or a note in it cannot be read.
     pub fn load(folder: Option<&Path>) -> Result<Self, String> {
-        let mut notes = Vec::new();
+        let (mut notes, mut own) = (Vec::new(), Vec::new());
         for (name, text) in SHIPPED {
             notes.push(Note::read(name, text).map_err(|error| format!("prompts/knowledge/{name}.md: {error}"))?);
         }
@@ -111,9 +113,29 @@ impl Knowledge {
             let note = Note::read(name.trim_end_matches(".md"), &text)
                 .map_err(|error| format!("{}: {error}", shown.display()))?;
             notes.retain(|other: &Note| other.name != note.name);
+            own.push(note.name.clone());
             notes.push(note);
         }
-        Ok(Self { notes })
+        match folder {
+            Some(folder) if own.is_empty() => Err(format!("{}: there is no note (.md) in it", folder.display())),
+            _ => Ok(Self { notes, own }),
+        }
+    }
+
+    /// Refuses a note of the user's that is longer than all that is told: it would be left out without a word.
+    ///
+    /// # Errors
+    /// Names the first of them.
+    pub fn require_room(&self, tokens: usize) -> Result<(), String> {
+        let is_own = |note: &&Note| self.own.contains(&note.name);
+        match self.notes.iter().filter(is_own).find(|note| note.tokens() > tokens) {
+            Some(note) => Err(format!(
+                "the note {}.md is about {} tokens long, and at most {tokens} are told; shorten it, or raise knowledge_tokens",
+                note.name,
+                note.tokens()
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The notes that fit a source, the most important first, whole notes up to `tokens` in all.
@@ -144,7 +166,7 @@ fn files(folder: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(explain)? {
         let path = entry.map_err(explain)?.path();
-        if path.extension().is_some_and(|ending| ending == "md") {
+        if path.extension().is_some_and(|ending| ending == "md") && path.is_file() {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             files.push((name, text));
@@ -341,6 +363,12 @@ mod tests {
         let text = knowledge.text("gemm", 100_000);
         assert!(text.contains("House rules") && text.contains("LDS as we know it"), "{text}");
         assert!(!text.contains("LDS and its banks"), "{text}");
+        assert_eq!(knowledge.require_room(7), Ok(()));
+        let error = knowledge.require_room(4).unwrap_err();
+        assert!(error.contains("house.md is about") && error.contains("knowledge_tokens"), "{error}");
+        assert_eq!(Knowledge::load(None).unwrap().require_room(0), Ok(()), "the shipped ones are cut");
+        let empty = tempfile::tempdir().unwrap();
+        assert!(Knowledge::load(Some(empty.path())).unwrap_err().contains("there is no note"));
         std::fs::write(folder.path().join("bad.md"), "no table").unwrap();
         let error = Knowledge::load(Some(folder.path())).unwrap_err();
         assert!(error.contains("bad.md") && error.contains("+++"), "{error}");
