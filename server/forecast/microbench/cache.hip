@@ -291,6 +291,38 @@ static void l2_footprints() {
   }
 }
 
+/// Each lane stores WORDS words next to each other, one after another; lanes are STRIDE words apart. PAUSE cycles between two stores.
+template <int STRIDE, int WORDS, int PAUSE> __global__ void neighbours(int *data, unsigned mask) {
+  unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) & mask;
+#pragma unroll
+  for (int k = 0; k < WORDS; ++k) {
+    data[(size_t)STRIDE * i + k] = (int)i + k;
+    asm volatile("" ::: "memory"); // they stay stores of 4 bytes
+    if (PAUSE) {
+      long long begin = clock64();
+      while (clock64() - begin < PAUSE) {
+      }
+    }
+  }
+}
+template <int STRIDE, int WORDS, int PAUSE> static void combined() {
+  const int threads = 1 << 24;
+  const double waves = (double)threads / kWave / processors();
+  Spread seconds = event_seconds([&] { hipLaunchKernelGGL((neighbours<STRIDE, WORDS, PAUSE>), dim3(threads / 256), dim3(256), 0, 0, (int *)memory_, (1u << 20) - 1); });
+  emit("combined_store_cycles_per_wave", {{"stride_words", STRIDE}, {"words", WORDS}, {"pause", PAUSE}}, seconds * (1.98e9 / waves), "cycles", "stores of 4 bytes one after another to words next to each other, all processors, 4 to 32 MiB; cycles of 1.98 GHz for all of a wave's stores");
+}
+static void combined_stores() {
+  combined<4, 1, 0>();
+  combined<4, 2, 0>();
+  combined<4, 4, 0>();
+  combined<4, 4, 50>();
+  combined<4, 4, 200>();
+  combined<2, 2, 0>();
+  combined<3, 3, 0>();
+  combined<8, 4, 0>();
+  combined<8, 8, 0>();
+}
+
 int main() {
   CHECK(hipMalloc((void **)&memory_, (size_t)512 << 20));
   CHECK(hipMemset(memory_, 0, (size_t)512 << 20));
@@ -300,5 +332,6 @@ int main() {
   l2_patterns();
   l2_random();
   l2_footprints();
+  combined_stores();
   return 0;
 }

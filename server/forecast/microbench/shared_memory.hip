@@ -119,7 +119,7 @@ template <Random KIND> __global__ void atomic_random(int bins, int *sink, long l
   if (words[threadIdx.x] == 123456789) *sink = 1;
 }
 
-__constant__ float table[4096];
+__constant__ __attribute__((aligned(16))) float table[12288];
 __global__ void constant_load(int spread, float *sink, long long *cycles, int step, int steps) {
   int at = (int)(threadIdx.x % kWave) % spread, shift = 0;
   float sum = 0;
@@ -149,6 +149,36 @@ __global__ void constant_uniform(float *sink, long long *cycles, int step, int s
 #pragma unroll
       for (int u = 0; u < kFourth; ++u) sum += table[shift + u * 17];
       shift = (shift + step) & step;
+    }
+    __syncthreads();
+    end = clock64();
+  }
+  report_cycles(cycles, begin, end);
+  if (sum == 12345.0f) *sink = sum;
+}
+
+/// Constants by how much of them is read: all lanes one place, the next one `sizeof(T)` further, or each a place of its own at random.
+/// Waves begin at different places.
+template <class T, bool RANDOM> __global__ void constant_footprint(float *sink, long long *cycles, unsigned bytes, int steps) {
+  const char *base = (const char *)table;
+  unsigned wave = threadIdx.x / kWave, at = wave * 208u * 16u % bytes;
+  float sum = 0;
+  long long begin = 0, end = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    __syncthreads();
+    begin = clock64();
+#pragma unroll 4
+    for (int s = 0; s < steps; ++s) {
+      unsigned place = at;
+      if (RANDOM) {
+        unsigned h = (threadIdx.x * 0x9e3779b9u) ^ (s * 0x85ebca6bu);
+        h = (h ^ h >> 15) * 0xc2b2ae35u;
+        place = __umulhi(h ^ h >> 13, bytes / sizeof(T)) * sizeof(T);
+      }
+      T v = *(const T *)(base + place);
+      sum += *(const float *)&v;
+      at += sizeof(T);
+      if (at >= bytes) at -= bytes;
     }
     __syncthreads();
     end = clock64();
@@ -272,6 +302,17 @@ int main() {
   for (int distinct : {1, 2, 4, 8, 16, 32})
     emit("constant_load_cycles_per_wave_access", {{"distinct_words", (double)distinct}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(constant_load, dim3(processors()), dim3(1024), 0, 0, distinct, sink_, c, 512, steps); }) * per, "cycles", "index computed from the lane, 16 bytes between the lanes' words; cycles of the whole processor");
   emit("constant_uniform_load_cycles_per_wave_access", {}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(constant_uniform, dim3(processors()), dim3(1024), 0, 0, sink_, c, 512, steps); }) * per, "cycles", "index the compiler knows to be uniform; the add that consumes it included");
+
+  auto footprint = [&](auto kernel, int bytes_per_lane, bool random, unsigned bytes, int threads) {
+    const int each = 256;
+    emit("constant_footprint_cycles_per_wave_access", {{"bytes", (double)bytes}, {"bytes_per_lane", (double)bytes_per_lane}, {"random", (double)random}, {"waves_per_processor", (double)threads / kWave}}, block_cycles(processors(), [&](long long *c) { hipLaunchKernelGGL(kernel, dim3(processors()), dim3(threads), 0, 0, sink_, c, bytes, each); }) * (1.0 / (each * (threads / kWave))), "cycles", "all lanes one constant and then the next, or each one at random; waves begin at different places; cycles of the whole processor");
+  };
+  for (int threads : {32, 256, 1024})
+    for (unsigned bytes : {512u, 1024u, 1536u, 2048u, 3072u, 4096u, 8192u, 16384u, 32768u, 49152u}) {
+      footprint(constant_footprint<float, false>, 4, false, bytes, threads);
+      footprint(constant_footprint<float4, false>, 16, false, bytes, threads);
+      footprint(constant_footprint<float, true>, 4, true, bytes, threads);
+    }
 
   local<8>(1);
   local<16>(1);

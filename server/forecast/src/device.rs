@@ -320,6 +320,20 @@ pub struct L1 {
     pub constant_latency: Figure,
     /// Caches of their own that constants have, where they do: the nearer and the farther.
     pub constant_caches: Option<ConstantCaches>,
+    /// Stores that go on together, where there are such.
+    pub combined_stores: Option<CombinedStores>,
+}
+
+/// A wave's store right behind one of its own to the same lines.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CombinedStores {
+    /// Lines that they touch at most.
+    pub lines: Figure,
+    /// Cycles from one to the other at most.
+    pub window_cycles: Figure,
+    /// Cycles that the second keeps the pipe.
+    pub cycles: Figure,
 }
 
 /// Caches of constants. What neither has comes from the second-level cache.
@@ -332,6 +346,10 @@ pub struct ConstantCaches {
     pub near_bytes: Figure,
     /// Bytes of the farther.
     pub far_bytes: Figure,
+    /// Cycles that the port is taken for a line that the nearer does not have, where all work-items want one place.
+    pub miss_cycles: Figure,
+    /// The same for each line, where work-items want different places.
+    pub scattered_miss_cycles: Figure,
     /// Cycles until a constant is there that only the farther has.
     pub far_latency: Figure,
 }

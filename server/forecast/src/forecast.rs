@@ -109,7 +109,7 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
         grid,
         resident,
         l1_bytes,
-        contenders: contenders(&works, together.min(grid)),
+        contenders: contenders(launch, &works, together.min(grid)),
         budget: BUDGET,
     };
     let outcome = replay.run();
@@ -124,7 +124,7 @@ pub fn forecast(code: &Code, launch: &Launch, statics: Statics, device: &Device)
 
 /// How many others of `blocks` blocks want the address that one of their work-items compares and swaps: of its own block as the traced
 /// blocks show it, of each other block as pairs of traced blocks do.
-fn contenders(works: &[BlockWork], blocks: u64) -> f64 {
+fn contenders(launch: &Launch, works: &[BlockWork], blocks: u64) -> f64 {
     let mut by_block: Vec<BTreeMap<u64, f64>> = Vec::new();
     for work in works.iter().filter(|work| !work.swapped.is_empty()) {
         let mut counts = BTreeMap::new();
@@ -147,7 +147,10 @@ fn contenders(works: &[BlockWork], blocks: u64) -> f64 {
     let own: f64 = by_block.iter().flat_map(BTreeMap::values).map(|many| many * many).sum();
     let pairs = (by_block.len() as f64 - 1.0).max(1.0);
     let of_one_other = (meetings - own) / all / pairs;
-    within + of_one_other * (blocks as f64 - 1.0)
+    // A work-item that does so many times wants one at a time.
+    let items: u64 = launch.block.iter().map(|&extent| u64::from(extent)).product();
+    let each = all / by_block.len() as f64 / items as f64;
+    (within + of_one_other * (blocks as f64 - 1.0)) / each.max(1.0)
 }
 
 /// The clock in Hz while matrix cores are busy for that share of the time.

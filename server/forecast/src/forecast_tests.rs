@@ -8,6 +8,9 @@ use crate::trace::{Event, Launch, Region, RegionKind, TracedBlock};
 
 const GLOBAL: u64 = 1 << 40;
 const SHARED: u64 = 1 << 20;
+const SCRATCH: u64 = 1 << 50;
+/// From one work-item's variables to the next one's.
+const ITEM_BYTES: u64 = 1 << 16;
 const MIB: u64 = 1 << 20;
 
 fn op(kind: OpKind, value: Option<u32>, uses: &[u32]) -> Op {
@@ -60,6 +63,7 @@ impl Kernel {
             regions: vec![
                 Region { begin: SHARED, end: 2 * SHARED, kind: RegionKind::Shared },
                 region(GLOBAL, RegionKind::Global),
+                region(SCRATCH, RegionKind::Scratch { item_bytes: ITEM_BYTES }),
             ],
             ..Launch::default()
         }
@@ -403,4 +407,118 @@ fn shared_memory_takes_the_first_levels_place_in_steps() {
         [0.0, 1.0, 196.0 * 1024.0, 197.0 * 1024.0].map(|needed| steps.least(needed) / 1024.0),
         [0.0, 8.0, 196.0, 228.0]
     );
+}
+
+/// Variables that are no registers: what all resident work-items have of them stays in the second-level cache, or does not.
+#[test]
+fn scratch_that_the_caches_do_not_hold_goes_to_memory() {
+    let device = device();
+    let walk = |turns, address| {
+        let ops = vec![op(OpKind::Load { bytes: 4 }, Some(0), &[]), op(OpKind::Store { bytes: 4 }, None, &[0])];
+        Kernel { ops, turns, address, grid: 132 * 16, items: 256, registers: 16 }.forecast(&device)
+    };
+    // 16 words of each of 270,336 work-items are 17 MB, 128 words 138 MB.
+    let small = walk(128, |_, item, turn, _| SCRATCH + item * ITEM_BYTES + turn % 16 * 4);
+    let large = walk(128, |_, item, turn, _| SCRATCH + item * ITEM_BYTES + turn * 4);
+    assert!(small.memory_bytes < 40e6, "{}", small.memory_bytes);
+    assert!(large.memory_bytes > 400e6, "{}", large.memory_bytes);
+    // Each store is written through: 128 bytes of a wave, at what the second-level cache takes.
+    let written = 132.0 * 16.0 * 256.0 * 128.0 * 4.0 / *device.l2.write_bytes_per_cycle;
+    assert!(small.outcome.cycles > written, "{} of {written}", small.outcome.cycles);
+}
+
+/// A loop of compare-and-swap is gone through as often as others change the value meanwhile.
+#[test]
+fn compare_and_swap_costs_by_how_many_want_the_same() {
+    let device = device();
+    let swap = |address| {
+        let kind = OpKind::Atomic { bytes: 4, returns: true, float: false, compares: true, same_value: false };
+        let ops = vec![op(kind, Some(0), &[]), op(OpKind::Compute(Class::Int32), Some(1), &[0])];
+        Kernel { ops, turns: 4, address, grid: 132 * 8, items: 256, registers: 16 }.forecast(&device).outcome.cycles
+    };
+    // Measured (global_swap_until_done_per_second): 1.77e9 a second of 4096 places, 2.7e10 of a million.
+    fn place(block: u64, item: u64, turn: u64, places: u64) -> u64 {
+        let mixed = ((block * 256 + item) * 4 + turn + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        GLOBAL + ((mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20) % places * 32
+    }
+    let few = swap(|block, item, turn, _| place(block, item, turn, 4096));
+    let many = swap(|block, item, turn, _| place(block, item, turn, 1 << 20));
+    let updates = 132.0 * 8.0 * 256.0 * 4.0;
+    assert_near("4096 places", few, updates / 1.77e9 * *device.units.clock_hz, 1.6);
+    assert!(few > 8.0 * many, "{few} and {many} cycles");
+}
+
+/// Measured (shared_atomic_random_cycles_per_wave_access, 32 waves, without the 4 cycles that choose the bin): 102 cycles for a wave's
+/// sums of floating-point numbers in 16 bins, 39 in 64, 16 in 1024.
+#[test]
+fn sums_in_shared_memory_wait_for_each_other_at_one_address() {
+    let device = device();
+    let sums = |address| {
+        let kind = OpKind::Atomic { bytes: 4, returns: false, float: true, compares: false, same_value: false };
+        let kernel =
+            Kernel { ops: vec![op(kind, None, &[])], turns: 64, address, grid: 132, items: 1024, registers: 16 };
+        kernel.forecast(&device).outcome.cycles / (64.0 * 32.0)
+    };
+    fn bin(item: u64, turn: u64, bins: u64) -> u64 {
+        let mixed = (item * 64 + turn + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        SHARED + ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) % bins * 4
+    }
+    assert_near("16 bins", sums(|_, item, turn, _| bin(item, turn, 16)), 102.0, 1.3);
+    assert_near("64 bins", sums(|_, item, turn, _| bin(item, turn, 64)), 39.0, 1.3);
+    assert_near("1024 bins", sums(|_, item, turn, _| bin(item, turn, 1024)), 16.0, 1.3);
+}
+
+/// Measured (combined_store_cycles_per_wave): four stores to words next to each other take 52 cycles of a processor, not 135.
+#[test]
+fn stores_to_neighbouring_words_go_on_together() {
+    let mut device = device();
+    let ops = vec![op(OpKind::Store { bytes: 4 }, None, &[]); 4];
+    let address: fn(u64, u64, u64, u64) -> u64 =
+        |block, item, _, access| GLOBAL + (block * 256 + item) % (1 << 20) * 16 + access * 4;
+    let kernel = Kernel { ops, turns: 1, address, grid: 132 * 64, items: 256, registers: 16 };
+    let waves = 64.0 * 8.0;
+    assert_near("together", kernel.forecast(&device).outcome.cycles / waves, 52.0, 1.3);
+    device.l1.combined_stores = None;
+    assert_near("each for itself", kernel.forecast(&device).outcome.cycles / waves, 135.0, 1.4);
+}
+
+/// Measured (random_write_chunks_per_second): 1.8e10 words a second at random in 128 MiB, 1.6e10 in 1 GiB.
+#[test]
+fn words_at_random_places_are_completed_in_memory_one_by_one() {
+    let device = device();
+    fn place(block: u64, item: u64, turn: u64, words: u64) -> u64 {
+        let mixed = ((block * 256 + item) * 8 + turn + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        GLOBAL + ((mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20) % words * 4
+    }
+    let words = |address| {
+        let ops = vec![op(OpKind::Store { bytes: 4 }, None, &[])];
+        let kernel = Kernel { ops, turns: 8, address, grid: 16384, items: 256, registers: 16 };
+        16384.0 * 256.0 * 8.0 / kernel.forecast(&device).seconds
+    };
+    assert_near("128 MiB", words(|block, item, turn, _| place(block, item, turn, 32 << 20)), 1.8e10, 1.35);
+    assert_near("1 GiB", words(|block, item, turn, _| place(block, item, turn, 256 << 20)), 1.6e10, 1.35);
+}
+
+/// Measured (`float4` and `float2` that a wave reads, by which work-items want the same): wide reads take halves or quarters of a wave
+/// at once.
+#[test]
+fn wide_reads_of_shared_memory_take_part_of_a_wave_at_once() {
+    let device = device();
+    let read = |bytes, address| {
+        let ops = vec![op(OpKind::Load { bytes }, Some(0), &[]); 8];
+        let kernel = Kernel { ops, turns: 64, address, grid: 132, items: 1024, registers: 16 };
+        kernel.forecast(&device).outcome.cycles / (64.0 * 8.0 * 32.0)
+    };
+    type Address = fn(u64, u64, u64, u64) -> u64;
+    let cases: [(&str, u32, Address, f64); 6] = [
+        ("one place, 16 bytes", 16, |_, _, _, _| SHARED, 2.3),
+        ("one by one, 16 bytes", 16, |_, item, _, _| SHARED + item % 32 * 16, 4.0),
+        ("neighbours alike, 16 bytes", 16, |_, item, _, _| SHARED + item % 32 / 2 * 16, 2.3),
+        ("every fourth alike, 16 bytes", 16, |_, item, _, _| SHARED + item % 4 * 16, 4.0),
+        ("neighbours alike, 8 bytes", 8, |_, item, _, _| SHARED + item % 32 / 2 * 8, 1.3),
+        ("one by one, 8 bytes", 8, |_, item, _, _| SHARED + item % 32 * 8, 2.0),
+    ];
+    for (what, bytes, address, cycles) in cases {
+        assert_near(what, read(bytes, address), cycles, 1.35);
+    }
 }

@@ -59,7 +59,7 @@ const LOOKED_AT: f64 = 3e6;
 const FOLLOWED: f64 = 2.5e5;
 const WAYS: usize = 16;
 /// Neighbours of which one comes before this share of the cache is new leave together as well, and the memory does both at once.
-const NEAR: f64 = 0.4;
+const NEAR: f64 = 0.25;
 /// Logarithm of the bytes that stay together where a block's addresses are scattered.
 const NEIGHBOURHOOD: u32 = 12;
 

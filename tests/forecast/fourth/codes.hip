@@ -473,7 +473,7 @@ static void bins_family() {
     dim3 grid(words / 256), block(256);
     const int chunk = SIZE(1 << 16, 1 << 12);
     bench("many_bins", "global", [&] { bins_global<<<grid, block>>>(data, bins, 1); }, check);
-    bench("many_bins", "global_copies",
+    bench("many_bins", "copies",
           [&] {
               bins_global<<<grid, block>>>(data, each, copies);
               bins_join<<<dim3(BINS / 256), block>>>(each, bins, copies);

@@ -1,6 +1,6 @@
 //! What an instruction costs: the operations that it stands for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::IrError;
 use super::call::{Call, Callee, operand, parts};
@@ -47,6 +47,8 @@ pub(super) struct Classifier<'a, 'm> {
     pub divergent: &'m Divergent<'a>,
     products: HashMap<&'a str, bool>,
     integers: Integers<'a>,
+    /// Pointers to places in structures that were passed by value.
+    arguments: HashSet<&'a str>,
 }
 
 fn op(kind: OpKind) -> Vec<Piece> {
@@ -64,7 +66,8 @@ fn access(kind: OpKind, address: &str, offset: u32) -> Piece {
 impl<'a, 'm> Classifier<'a, 'm> {
     pub fn new(module: &'m Module<'a>, function: &'m Function<'a>, divergent: &'m Divergent<'a>) -> Self {
         let products = fused_products(function);
-        Self { module, function, divergent, products, integers: Integers::of(function) }
+        let arguments = places_in_arguments(function);
+        Self { module, function, divergent, products, integers: Integers::of(function), arguments }
     }
 
     /// Empty for what is nothing at all.
@@ -102,6 +105,8 @@ impl<'a, 'm> Classifier<'a, 'm> {
             "sitofp" | "uitofp" | "fpext" | "fptrunc" => compute(Class::Convert, kind.count),
             "fptosi" | "fptoui" => compute(Class::ConvertToInt, kind.count),
             "getelementptr" => address_of(instruction),
+            // Arguments are constants that instructions name, or registers.
+            "load" if self.arguments.contains(loaded_from(instruction)) => op(OpKind::Free),
             "load" => load(instruction, kind),
             "store" => store(instruction, kind),
             "atomicrmw" | "cmpxchg" => self.atomic(instruction),
@@ -257,8 +262,31 @@ fn split(bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..bytes.max(1)).step_by(WIDEST as usize).map(move |offset| (offset, (bytes - offset).min(WIDEST)))
 }
 
+/// The address of a load, as text.
+fn loaded_from<'a>(instruction: &Instruction<'a>) -> &'a str {
+    address(parts(instruction.after_flags()).get(1).copied().unwrap_or_default())
+}
+
+/// Pointers that are a structure passed by value, or some way into it that is known.
+fn places_in_arguments<'a>(function: &Function<'a>) -> HashSet<&'a str> {
+    let mut places: HashSet<&str> = function.by_value.iter().copied().collect();
+    if places.is_empty() {
+        return places;
+    }
+    for placed in function.blocks.iter().flat_map(|block| &block.instructions) {
+        let instruction = &placed.instruction;
+        let Some(result) = instruction.result.filter(|_| instruction.opcode == "getelementptr") else { continue };
+        let parts = parts(instruction.after_flags());
+        let known = parts.iter().skip(2).all(|index| !operand(index).contains('%'));
+        if known && parts.get(1).is_some_and(|base| places.contains(address(base))) {
+            places.insert(result);
+        }
+    }
+    places
+}
+
 fn load(instruction: &Instruction<'_>, kind: Type) -> Vec<Piece> {
-    let address = address(parts(instruction.after_flags()).get(1).copied().unwrap_or_default());
+    let address = loaded_from(instruction);
     split(kind.bytes).map(|(offset, bytes)| access(OpKind::Load { bytes }, address, offset)).collect()
 }
 

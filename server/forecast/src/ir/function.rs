@@ -18,6 +18,8 @@ pub(super) struct Function<'a> {
     pub values: HashMap<&'a str, Value>,
     /// The parameters' names.
     pub parameters: Vec<&'a str>,
+    /// Those of them that point to a structure which was passed by value.
+    pub by_value: Vec<&'a str>,
     /// Whether launches call it.
     pub is_kernel: bool,
     labels: HashMap<&'a str, usize>,
@@ -74,6 +76,7 @@ impl<'a> Function<'a> {
             blocks,
             values,
             parameters: parameters(head),
+            by_value: by_value(head),
             is_kernel: definition.is_kernel,
             labels,
         };
@@ -173,4 +176,22 @@ fn parameters(head: &str) -> Vec<&str> {
     let Some(begin) = head.find('@') else { return Vec::new() };
     let end = head.rfind(") ").unwrap_or(head.len());
     names(&head[begin..end.max(begin)], '%').collect()
+}
+
+/// The parameters that point to a copy which the caller made: `ptr noundef byval(%struct.Grid) align 8 %0`.
+fn by_value(head: &str) -> Vec<&str> {
+    let name = |after: &'_ str| -> Option<(usize, usize)> {
+        // Past the type, which may have a name of its own.
+        let end = after.find(')')?;
+        let begin = end + after[end..].find('%')?;
+        Some((begin, begin + end_of_name(&after[begin..])))
+    };
+    let mut found = Vec::new();
+    for (at, _) in head.match_indices("byval(") {
+        let after = &head[at..];
+        if let Some((begin, end)) = name(after) {
+            found.push(&after[begin..end]);
+        }
+    }
+    found
 }

@@ -99,3 +99,16 @@ fn a_loop_comes_before_what_follows_it() {
     assert_eq!(code.blocks[1].phis[0].from, [(1, 1)]);
     assert!(code.blocks[1].ops.iter().all(|op| op.uniform));
 }
+
+#[test]
+fn what_is_in_an_argument_is_not_loaded() {
+    let of = |parameter: &str| {
+        let (_, code) = code_of(&format!(
+            "define void @k(ptr noundef {parameter} align 8 %0, i32 %1) section \"ks_kernel\" {{\n  %3 = getelementptr inbounds i8, ptr %0, \
+             i64 8\n  %4 = load ptr, ptr %3, align 8\n  %5 = load i32, ptr %4, align 4\n  store i32 %5, ptr @s, align 4\n  ret void\n}}\n"
+        ));
+        code.blocks[0].ops.iter().filter(|op| matches!(op.kind, OpKind::Load { .. })).count()
+    };
+    assert_eq!(of("byval(%struct.Grid)"), 1);
+    assert_eq!(of("readonly"), 2);
+}

@@ -63,6 +63,7 @@ impl Unit<'_> {
                 previous: BlockId::MAX,
                 blamed: None,
                 fresh: true,
+                stored: None,
             };
             let place = match self.free_waves.pop() {
                 Some(place) => {

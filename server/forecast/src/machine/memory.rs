@@ -22,20 +22,16 @@ impl Unit<'_> {
         if access.lanes == 0 {
             return time;
         }
+        let before = self.waves[wave].stored.take();
         match access.space {
             Space::Shared => self.shared(wave, access, kind, atomic, time),
             Space::Global | Space::Constant if scalar && access.sectors <= 1 => {
                 self.scalar_load(wave, site, access, time)
             }
-            Space::Constant => {
-                let constant = &replay.device.l1;
-                let cycles = f64::from(access.passes.saturating_sub(1)) * *constant.constant_cycles;
-                let begin = self.l1.take(time, cycles);
-                self.constant(access, begin + cycles)
-            }
+            Space::Constant => self.constant(access, time),
             Space::Global | Space::Scratch => match kind {
                 SiteKind::Load => self.load(wave, site, access, time),
-                SiteKind::Store => self.store(wave, access, time),
+                SiteKind::Store => self.store(wave, access, before, time),
                 SiteKind::Atomic => self.atomic(wave, site, access, atomic, time),
             },
         }
@@ -44,19 +40,36 @@ impl Unit<'_> {
     /// When a constant is there that is asked for at `time`.
     fn constant(&mut self, access: Access, time: f64) -> f64 {
         let device = self.replay.device;
-        let near = time + *device.l1.constant_latency;
-        let Some(caches) = &device.l1.constant_caches else { return near };
+        let l1 = &device.l1;
+        let hits = f64::from(access.passes.saturating_sub(1)) * *l1.constant_cycles;
+        let Some(caches) = &l1.constant_caches else {
+            let begin = self.constant_port.take(time, hits);
+            return begin + hits + *l1.constant_latency;
+        };
+        // Eight bytes at most for an instruction.
+        let instructions = (f64::from(access.bytes) / 8.0).max(1.0);
         let line = |address: u64| address / *caches.line_bytes as u64;
         // Of work-items that ask for many places, the first and the last stand for the others.
-        let mut ready = near;
-        for line in [line(access.address), line(access.last)] {
-            if let Some(arrives) = self.constants[0].look(line, 0) {
+        let asked = [line(access.address), line(access.last)];
+        let near = asked.map(|line| self.constants[0].look(line, 0));
+        let missed = near.iter().filter(|arrives| arrives.is_none()).count() as f64 / near.len() as f64;
+        let lines = f64::from(access.passes).min(*caches.near_bytes / *caches.line_bytes);
+        let misses = if access.passes > 1 {
+            missed * lines * *caches.scattered_miss_cycles
+        } else {
+            missed * *caches.miss_cycles
+        };
+        let cycles = (hits + misses) * instructions;
+        let done = self.constant_port.take(time, cycles) + cycles;
+        let mut ready = done + *l1.constant_latency;
+        for (line, near) in asked.into_iter().zip(near) {
+            if let Some(arrives) = near {
                 ready = ready.max(arrives);
                 continue;
             }
             let arrives = match self.constants[1].look(line, 0) {
-                Some(arrives) => arrives.max(time + *caches.far_latency),
-                None => time + *device.l2.latency,
+                Some(arrives) => arrives.max(done + *caches.far_latency),
+                None => done + *device.l2.latency,
             };
             self.constants[0].arrive(line, 0, arrives);
             self.constants[1].arrive(line, 0, arrives);
@@ -291,7 +304,7 @@ impl Unit<'_> {
         *dram.crowding_cycles * turns * used * used / (1.0 - used)
     }
 
-    pub(super) fn store(&mut self, wave: usize, access: Access, time: f64) -> f64 {
+    pub(super) fn store(&mut self, wave: usize, access: Access, before: Option<(u64, f64)>, time: f64) -> f64 {
         let replay = self.replay;
         let device = replay.device;
         let (sectors, lines) = (f64::from(access.sectors), f64::from(access.lines));
@@ -308,14 +321,21 @@ impl Unit<'_> {
             Some(_) => (lines * of_line).max(f64::from(access.pieces) * of_sector).max(f64::from(access.passes)),
             None => lines * of_line + sectors * of_sector,
         };
-        let cycles = (*l1.access_cycles).max(cycles);
-        let at = self.l1.pass(time, cycles);
         let block = self.waves[wave].block;
         self.blocks[block].stored |= access.space == Space::Global;
         let resident = &self.blocks[block];
         let work = &replay.works[resident.work];
         let touched = &work.sectors[access.first as usize..][..usize::from(access.sectors)];
         let line_shift = replay.movement.geometry.line_shift;
+        // A store right behind one to the same lines goes the rest of the way together with it.
+        let first_line = touched.first().map_or(u64::MAX, |sector| sector >> line_shift);
+        let combined = l1.combined_stores.as_ref().filter(|combined| {
+            lines <= *combined.lines
+                && before.is_some_and(|(line, then)| line == first_line && time - then <= *combined.window_cycles)
+        });
+        self.waves[wave].stored = Some((first_line, time));
+        let cycles = combined.map_or((*l1.access_cycles).max(cycles), |combined| *combined.cycles);
+        let at = self.l1.pass(time, cycles);
         if access.space == Space::Scratch {
             // Kept in the first-level cache, and written through.
             for &sector in touched {
@@ -325,10 +345,15 @@ impl Unit<'_> {
         let whole = sectors * *device.l1.sector_bytes;
         let bytes = pieces.map_or(whole, |bytes| f64::from(access.pieces) * **bytes);
         let of_line = if partial { *device.l2.partial_write_line_bytes } else { *device.l2.write_line_bytes };
-        self.unit_write.pass(at, bytes * self.rates.unit_write);
-        self.l2.pass(at, (bytes + lines * of_line) * self.rates.l2_write);
-        if device.memory_cache.is_some() {
-            self.memory_cache.pass(at, bytes * self.rates.memory_cache);
+        if combined.is_some() {
+            let bytes = f64::from(access.lanes) * f64::from(access.bytes);
+            self.l2.pass(at, bytes * self.rates.l2_write);
+        } else {
+            self.unit_write.pass(at, bytes * self.rates.unit_write);
+            self.l2.pass(at, (bytes + lines * of_line) * self.rates.l2_write);
+            if device.memory_cache.is_some() {
+                self.memory_cache.pass(at, bytes * self.rates.memory_cache);
+            }
         }
         let counted = whole * self.rates.written_cost;
         if counted > 0.0 {
@@ -388,19 +413,13 @@ impl Unit<'_> {
         let places = match motion {
             Motion::Scattered { low, high } => {
                 let all = (part_of(high) - part_of(low) + 1) as f64;
-                Some((all / active) as u64).filter(|_| all > active)
+                Some(((all / active) as u64, all)).filter(|_| all > active)
             }
             Motion::Steps { .. } => None,
         };
         // Units whose blocks use the same bytes at the same time: neighbours are on different units.
         let shared_by = |bytes: f64| match motion {
-            Motion::Scattered { .. } => {
-                if places.is_some() {
-                    1.0
-                } else {
-                    active
-                }
-            }
+            Motion::Scattered { .. } => places.map_or(active, |(places, all)| active * places as f64 / all),
             Motion::Steps { bytes: [step, ..], .. } if delta != 0 => {
                 (bytes / step.unsigned_abs() as f64).clamp(1.0, active)
             }
@@ -419,10 +438,10 @@ impl Unit<'_> {
         } else {
             depth * *atomics.same_part_cycles / touched_parts.len().max(1) as f64
         };
-        let (by_part, by_sector) = (shared_by(256.0), shared_by(f64::from(1u32 << sector_shift)));
+        let (by_part, by_sector) = (shared_by(1024.0 / parts as f64), shared_by(f64::from(1u32 << sector_shift)));
         let mut done = begin;
         for part in touched_parts {
-            let place = Place::Part(places.map_or(part, |places| part % places));
+            let place = Place::Part(places.map_or(part, |(places, _)| part % places));
             done = done.max(self.hot.entry(place).or_default().pass(begin, each * tries * by_part));
         }
         if uniform {
@@ -431,7 +450,7 @@ impl Unit<'_> {
         let again = if atomic.float { *atomics.float_same_address_cycles } else { *atomics.same_address_cycles };
         let each = again * depth / f64::from(access.sectors.max(1));
         for sector in touched {
-            let place = Place::Sector(places.map_or(sector, |places| sector % places));
+            let place = Place::Sector(places.map_or(sector, |(places, _)| sector % places));
             done = done.max(self.hot.entry(place).or_default().pass(begin, each * by_sector));
         }
         done

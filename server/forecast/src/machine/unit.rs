@@ -99,6 +99,8 @@ pub(super) struct Unit<'a> {
     pub(super) scalar_cache: Lines,
     /// The nearer and the farther cache of constants, where there are such.
     pub(super) constants: [Lines; 2],
+    /// What constants come through.
+    pub(super) constant_port: Server,
     pub(super) l1: Server,
     pub(super) unit_read: Server,
     pub(super) unit_write: Server,
@@ -146,6 +148,7 @@ impl<'a> Unit<'a> {
                 };
                 Lines::new(device.l1.constant_caches.as_ref().map_or(0.0, of) as usize)
             }),
+            constant_port: Server::default(),
             scalar_cache: Lines::new(SCALAR_CACHE_BYTES / *device.l1.line_bytes as usize),
             l1: Server::default(),
             unit_read: Server::default(),

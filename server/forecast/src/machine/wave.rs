@@ -22,6 +22,8 @@ pub(super) struct Wave {
     pub(super) blamed: Option<(f64, u32)>,
     /// Whether it has not issued anything.
     pub(super) fresh: bool,
+    /// The first line of its last access, where that was a store, and when.
+    pub(super) stored: Option<(u64, f64)>,
 }
 
 /// A resident block.
