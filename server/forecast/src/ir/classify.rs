@@ -341,6 +341,8 @@ fn operation(name: &str) -> Vec<Piece> {
         Some("fdot2" | "fmed3f" | "fractf") => Class::Float32,
         None if name.starts_with("ks_dot2_") => Class::Multiply32,
         None if name == "__saturatef" => Class::Float32,
+        None if name == "fma_f16" => Class::Float16,
+        None if name.starts_with("pk_") && name.ends_with("_f16") => Class::Float16x2,
         _ => return named(name, 1),
     };
     compute(class, 1)

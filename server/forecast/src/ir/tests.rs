@@ -112,3 +112,17 @@ fn what_is_in_an_argument_is_not_loaded() {
     assert_eq!(of("byval(%struct.Grid)"), 1);
     assert_eq!(of("readonly"), 2);
 }
+
+#[test]
+fn operations_of_halves_are_known_by_name() {
+    for (call, class) in [
+        (
+            "zeroext i16 @ks_op_fma_f16(i16 noundef zeroext 1, i16 noundef zeroext 2, i16 noundef zeroext 3)",
+            Class::Float16,
+        ),
+        ("i32 @ks_op_pk_fma_f16(i32 noundef 1, i32 noundef 2, i32 noundef 3)", Class::Float16x2),
+        ("i32 @ks_op_pk_add_f16(i32 noundef 1, i32 noundef 2)", Class::Float16x2),
+    ] {
+        assert_eq!(classes(&format!("  %3 = tail call {call}\n  ret void")), [class], "{call}");
+    }
+}

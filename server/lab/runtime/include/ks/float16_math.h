@@ -22,6 +22,10 @@ static KS_INLINE _Float16 pow(_Float16 x, int n) {
 
 /// One rounding: double holds the product exactly, and of the sum all that can matter.
 static KS_INLINE _Float16 fma(_Float16 x, _Float16 y, _Float16 z) {
+#ifdef KS_TRACE
+    return __builtin_bit_cast(_Float16, ks_op_fma_f16(__builtin_bit_cast(unsigned short, x), __builtin_bit_cast(unsigned short, y),
+                                                      __builtin_bit_cast(unsigned short, z)));
+#endif
     const double sum = static_cast<double>(x) * static_cast<double>(y) + static_cast<double>(z);
     return static_cast<_Float16>(::ks::to_float_odd(sum));
 }

@@ -6,25 +6,46 @@
 #include <ks/half.h>
 #include <ks/half_conversions.h>
 
-#define KS_HALF_ARITHMETIC(NAME, PAIRS, OP)                                                                            \
-    static KS_INLINE __half NAME(__half a, __half b) { return __half_raw{static_cast<_Float16>(a.data OP b.data)}; }   \
-    static KS_INLINE __half2 PAIRS(__half2 a, __half2 b) { return {NAME(a.x, b.x), NAME(a.y, b.y)}; }
-KS_HALF_ARITHMETIC(__hadd, __hadd2, +)
-KS_HALF_ARITHMETIC(__hsub, __hsub2, -)
-KS_HALF_ARITHMETIC(__hmul, __hmul2, *)
-KS_HALF_ARITHMETIC(__hdiv, __h2div, /)
+#define KS_HALF_ARITHMETIC(NAME, OP)                                                                                   \
+    static KS_INLINE __half NAME(__half a, __half b) { return __half_raw{static_cast<_Float16>(a.data OP b.data)}; }
+KS_HALF_ARITHMETIC(__hadd, +)
+KS_HALF_ARITHMETIC(__hsub, -)
+KS_HALF_ARITHMETIC(__hmul, *)
+KS_HALF_ARITHMETIC(__hdiv, /)
 #undef KS_HALF_ARITHMETIC
+#ifdef KS_TRACE
+#define KS_HALF_PAIRS(NAME, EACH, TRACED)                                                                              \
+    static KS_INLINE __half2 NAME(__half2 a, __half2 b) {                                                              \
+        return __builtin_bit_cast(__half2, TRACED(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b)));  \
+    }
+#else
+#define KS_HALF_PAIRS(NAME, EACH, TRACED)                                                                              \
+    static KS_INLINE __half2 NAME(__half2 a, __half2 b) { return {EACH(a.x, b.x), EACH(a.y, b.y)}; }
+#endif
+KS_HALF_PAIRS(__hadd2, __hadd, ks_op_pk_add_f16)
+KS_HALF_PAIRS(__hsub2, __hsub, ks_op_pk_sub_f16)
+KS_HALF_PAIRS(__hmul2, __hmul, ks_op_pk_mul_f16)
+#undef KS_HALF_PAIRS
+static KS_INLINE __half2 __h2div(__half2 a, __half2 b) { return {__hdiv(a.x, b.x), __hdiv(a.y, b.y)}; }
 static KS_INLINE __half __hneg(__half a) { return __half_raw{static_cast<_Float16>(-a.data)}; }
 static KS_INLINE __half __habs(__half a) {
     return __ushort_as_half(static_cast<unsigned short>(__half_as_ushort(a) & 0x7fff));
 }
 /// One rounding: double holds the product exactly, and of the sum all that can matter.
 static KS_INLINE __half __hfma(__half a, __half b, __half c) {
+#ifdef KS_TRACE
+    return __ushort_as_half(ks_op_fma_f16(__half_as_ushort(a), __half_as_ushort(b), __half_as_ushort(c)));
+#endif
     return __double2half(static_cast<double>(a.data) * static_cast<double>(b.data) + static_cast<double>(c.data));
 }
 static KS_INLINE __half2 __hneg2(__half2 a) { return {__hneg(a.x), __hneg(a.y)}; }
 static KS_INLINE __half2 __habs2(__half2 a) { return {__habs(a.x), __habs(a.y)}; }
 static KS_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
+#ifdef KS_TRACE
+    const unsigned sum = ks_op_pk_fma_f16(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b),
+                                          __builtin_bit_cast(unsigned, c));
+    return __builtin_bit_cast(__half2, sum);
+#endif
     return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 

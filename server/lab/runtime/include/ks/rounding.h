@@ -3,7 +3,17 @@
 #pragma once
 #pragma clang system_header
 #include <ks/math.h>
+#include <ks/trace.h>
 #include <stdint.h>
+
+#ifdef KS_TRACE
+// One instruction each on a GPU; what they are made of here would be many.
+extern "C" KS_TRACE_CONSTANT unsigned short ks_op_fma_f16(unsigned short a, unsigned short b, unsigned short c);
+extern "C" KS_TRACE_CONSTANT unsigned ks_op_pk_add_f16(unsigned a, unsigned b);
+extern "C" KS_TRACE_CONSTANT unsigned ks_op_pk_sub_f16(unsigned a, unsigned b);
+extern "C" KS_TRACE_CONSTANT unsigned ks_op_pk_mul_f16(unsigned a, unsigned b);
+extern "C" KS_TRACE_CONSTANT unsigned ks_op_pk_fma_f16(unsigned a, unsigned b, unsigned c);
+#endif
 
 namespace ks {
 

@@ -41,8 +41,8 @@ impl Target {
 
     pub(super) fn defines(self) -> &'static [&'static str] {
         match self {
-            Self::Nvptx => &["-DKS_WAVE_SIZE=32"],
-            Self::Amdgcn => &["-DKS_WAVE_SIZE=64"],
+            Self::Nvptx => &["-DKS_WAVE_SIZE=32", "-Xclang", EACH_HALF_ROUNDS],
+            Self::Amdgcn => &["-DKS_WAVE_SIZE=64", "-Xclang", EACH_HALF_ROUNDS],
         }
     }
 
@@ -57,6 +57,9 @@ impl Target {
         }
     }
 }
+
+/// Operations of `_Float16` are operations on halves, as on a GPU, and not on floats with conversions around.
+const EACH_HALF_ROUNDS: &str = "-ffloat16-excess-precision=none";
 
 /// As clang's for CDNA 3. What is copied through the stack on the host alone (a `float4` that a function returns) is gone in the end.
 const CLANG: [&[&str]; 1] = [&[
