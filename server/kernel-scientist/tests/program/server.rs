@@ -1,5 +1,6 @@
 //! The built program as a language server, as an editor starts it: over standard input and output.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -22,6 +23,8 @@ pub struct Server {
     /// Its standard input.
     pub input: Option<ChildStdin>,
     messages: Receiver<Value>,
+    /// What came while the last request's answer was waited for.
+    unheard: VecDeque<Value>,
     last: i64,
 }
 
@@ -29,7 +32,7 @@ impl Server {
     /// A server that is initialized.
     pub fn start(run: &Run) -> Self {
         let (child, input, messages) = spawn(run, &["lsp", "--stdio"]);
-        let mut server = Self { child, input: Some(input), messages, last: 0 };
+        let mut server = Self { child, input: Some(input), messages, unheard: VecDeque::new(), last: 0 };
         let capabilities = json!({ "window": { "workDoneProgress": true } });
         let settings = json!({ "device": "cpu", "forecasts": false });
         let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities,
@@ -72,6 +75,8 @@ impl Server {
             message["params"] = params;
         }
         self.send(&message);
+        // What a job says may come before the answer to what began it.
+        self.unheard.clear();
         loop {
             let message = self.messages.recv_timeout(Duration::from_secs(60)).unwrap();
             if message.get("method").is_none() && message["id"] == self.last {
@@ -81,11 +86,17 @@ impl Server {
             if message["method"] == "window/workDoneProgress/create" {
                 self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
             }
+            self.unheard.push_back(message);
         }
     }
 
     /// Waits for a message, and gives it.
     pub fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        while let Some(message) = self.unheard.pop_front() {
+            if is_it(&message) {
+                return message;
+            }
+        }
         let start = Instant::now();
         loop {
             let left = Duration::from_secs(120).saturating_sub(start.elapsed());
