@@ -182,7 +182,10 @@ export class Window {
   async command(title) {
     await this.until(async () => {
       await this.write("F1", `>${title}`);
-      return this.take(title);
+      if (await this.take(title)) return true;
+      // A list that is open stays as it was: a command that counts where the text has the focus comes when it is opened again.
+      await this.page.keyboard.press("Escape");
+      return false;
     }, `the command ${title}`);
   }
 

@@ -102,11 +102,8 @@ impl Session {
     fn evolved(self: &Arc<Self>, job: &Job, base: Arc<str>, ended: &Ended, cured: &[Cured]) {
         let finished = &ended.finished;
         let (Some(text), true) = (&ended.best_text, finished.confirmed) else {
-            let text = format!("Evolve: {}", finished.reason);
-            match finished.run.filter(|_| finished.out_of_budget) {
-                Some(run) => self.offer_more(job, text, run.0),
-                None => self.outbox.message(Tone::Info, text),
-            }
+            // A run that its budget ended can go on with more: from the list of runs and the panel.
+            self.outbox.message(Tone::Info, format!("Evolve: {}", finished.reason));
             return;
         };
         let proposal = Proposal {
@@ -128,16 +125,6 @@ impl Session {
         let cured = cured_in_words(cured);
         let text = format!("Evolve: {speed} vs original, confirmed. {}{cured}", finished.reason);
         self.offer_version(job, text, proposal, finished.run);
-    }
-
-    /// A message that a run ended by its budget can go on.
-    fn offer_more(self: &Arc<Self>, job: &Job, text: String, run: i64) {
-        let (session, target) = (Arc::clone(self), job.target.clone());
-        self.outbox.ask(Tone::Info, text, vec!["Resume with more".into()], move |taken| {
-            if taken.is_some() {
-                session.execute(Command::Resume { target, run, more: true });
-            }
-        });
     }
 
     /// A message with Apply and Show diff; looking at the diff asks once more.

@@ -335,8 +335,12 @@ async fn a_run_that_its_budget_ended_goes_on_with_more() {
     let options = json!({ "forecasts": false, "device": "mi300x", "provider": provider, "generations": 1 });
     let (mut editor, uri) = with_vector_add(options).await;
     editor.execute("evolve", json!({ "uri": uri, "kernel": "vector_add" })).await;
-    let said = editor.message(Some("Resume with more")).await;
+    let said = editor.message(None).await;
     assert!(said.starts_with("Evolve: The one generation is done. No confirmed speedup"), "{said}");
+    ended(&mut editor).await;
+    let ended_by_budget = editor.request("kernelScientist/runs", json!({})).await;
+    let more = json!({ "uri": uri, "kernel": "vector_add", "run": ended_by_budget[0]["run"], "more": true });
+    editor.execute("resume", more).await;
     let said = editor.message(None).await;
     assert!(said.starts_with("Evolve: All 2 generations are done. No confirmed speedup"), "{said}");
     ended(&mut editor).await;
