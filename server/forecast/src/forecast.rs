@@ -133,11 +133,10 @@ fn contenders(launch: &Launch, works: &[BlockWork], blocks: u64) -> f64 {
         }
         by_block.push(counts);
     }
-    let total = |counts: &BTreeMap<u64, f64>| counts.values().sum::<f64>();
-    let all: f64 = by_block.iter().map(total).sum();
-    if all == 0.0 {
+    if by_block.is_empty() {
         return 0.0;
     }
+    let all: f64 = by_block.iter().flat_map(BTreeMap::values).sum();
     let within: f64 = by_block.iter().flat_map(BTreeMap::values).map(|many| many * (many - 1.0)).sum::<f64>() / all;
     let mut everywhere: BTreeMap<u64, f64> = BTreeMap::new();
     for (address, many) in by_block.iter().flatten() {

@@ -252,9 +252,12 @@ fn select(instruction: &Instruction<'_>) -> Vec<Piece> {
 
 /// An index that is not constant has to be scaled and added; constant offsets are part of the access.
 fn address_of(instruction: &Instruction<'_>) -> Vec<Piece> {
-    // The type that is stepped through, the pointer, then the indices.
-    let computed = parts(instruction.after_flags()).iter().skip(2).any(|index| operand(index).contains('%'));
-    if computed { compute(Class::Address, 1) } else { op(OpKind::Free) }
+    if has_computed_index(&parts(instruction.after_flags())) { compute(Class::Address, 1) } else { op(OpKind::Free) }
+}
+
+/// Whether an index of a `getelementptr` is a value: after the type that is stepped through and the pointer.
+fn has_computed_index(parts: &[&str]) -> bool {
+    parts.iter().skip(2).any(|index| operand(index).contains('%'))
 }
 
 /// Splits `bytes` into accesses of at most [`WIDEST`].
@@ -277,8 +280,7 @@ fn places_in_arguments<'a>(function: &Function<'a>) -> HashSet<&'a str> {
         let instruction = &placed.instruction;
         let Some(result) = instruction.result.filter(|_| instruction.opcode == "getelementptr") else { continue };
         let parts = parts(instruction.after_flags());
-        let known = parts.iter().skip(2).all(|index| !operand(index).contains('%'));
-        if known && parts.get(1).is_some_and(|base| places.contains(address(base))) {
+        if !has_computed_index(&parts) && parts.get(1).is_some_and(|base| places.contains(address(base))) {
             places.insert(result);
         }
     }

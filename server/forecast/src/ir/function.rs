@@ -180,18 +180,6 @@ fn parameters(head: &str) -> Vec<&str> {
 
 /// The parameters that point to a copy which the caller made: `ptr noundef byval(%struct.Grid) align 8 %0`.
 fn by_value(head: &str) -> Vec<&str> {
-    let name = |after: &'_ str| -> Option<(usize, usize)> {
-        // Past the type, which may have a name of its own.
-        let end = after.find(')')?;
-        let begin = end + after[end..].find('%')?;
-        Some((begin, begin + end_of_name(&after[begin..])))
-    };
-    let mut found = Vec::new();
-    for (at, _) in head.match_indices("byval(") {
-        let after = &head[at..];
-        if let Some((begin, end)) = name(after) {
-            found.push(&after[begin..end]);
-        }
-    }
-    found
+    // Past the type, which may have a name of its own.
+    head.split("byval(").skip(1).filter_map(|after| names(&after[after.find(')')?..], '%').next()).collect()
 }
