@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::brackets::Brackets;
 use crate::lexer::{Directive, DirectiveKind, Lexed, Token, TokenKind, lex};
@@ -18,6 +18,8 @@ pub(crate) struct Code {
     pub brackets: Brackets,
     /// `#define` directives by macro name.
     macros: HashMap<String, Vec<usize>>,
+    /// The tokens in the order of their words, once somebody looks for one.
+    by_word: OnceLock<Vec<u32>>,
 }
 
 impl Code {
@@ -32,7 +34,7 @@ impl Code {
                 macros.entry(name.text(&text).to_owned()).or_default().push(index);
             }
         }
-        Self { text, lexed, brackets, macros }
+        Self { text, lexed, brackets, macros, by_word: OnceLock::new() }
     }
 
     /// The tokens of a directive as code of their own; positions in bytes stay those of the text.
@@ -43,7 +45,7 @@ impl Code {
     /// Some tokens of the text as code of their own.
     pub fn with_tokens(&self, lexed: Lexed) -> Self {
         let brackets = Brackets::new(&self.text, &lexed);
-        Self { text: self.text.clone(), lexed, brackets, macros: HashMap::new() }
+        Self { text: self.text.clone(), lexed, brackets, macros: HashMap::new(), by_word: OnceLock::new() }
     }
 
     /// Number of code tokens.
@@ -63,6 +65,19 @@ impl Code {
     /// Text of the token before `at`; empty at the start.
     pub fn word_before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |before| self.word(before))
+    }
+
+    /// Where `word` stands, in order. The first call costs about as much as the text's lexing, others hardly anything.
+    pub fn places(&self, word: &str) -> impl Iterator<Item = usize> {
+        let by_word = self.by_word.get_or_init(|| {
+            let mut tokens: Vec<u32> = (0..self.len() as u32).collect();
+            // Stable: the places of one word stay in order.
+            tokens.sort_by(|&one, &other| self.word(one as usize).cmp(self.word(other as usize)));
+            tokens
+        });
+        let start = by_word.partition_point(|&at| self.word(at as usize) < word);
+        let count = by_word[start..].partition_point(|&at| self.word(at as usize) == word);
+        by_word[start..start + count].iter().map(|&at| at as usize)
     }
 
     pub fn kind(&self, at: usize) -> Option<TokenKind> {

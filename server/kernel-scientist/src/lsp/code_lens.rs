@@ -1,8 +1,8 @@
 //! Code lenses: Time, Suggest and Evolve over each kernel; while something is under way, what it is, and Stop.
 
+use std::fmt;
 use std::ops::Range;
-
-use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 use super::commands::{Command, Target};
 use super::view::View;
@@ -19,8 +19,7 @@ pub struct Lens {
 }
 
 /// Which of the lenses over a kernel, whose name it has, or over a job, whose number it has.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
     /// Checks and times.
     Time(String),
@@ -34,8 +33,9 @@ pub enum Which {
     Stop(u64),
 }
 
-/// A lens in few words, from which the rest can be made when a client wants it.
-#[derive(Debug, Serialize, Deserialize)]
+/// A lens in few words, from which the rest can be made when a client wants it. It is written `7 time saxpy` or `7 stop 3`: a
+/// large file has a thousand of them, and an object for each is what their answer would take longest for.
+#[derive(Debug, PartialEq)]
 pub struct Brief {
     /// Number of the document's opening, for its address would be longer than all else.
     pub opening: u64,
@@ -76,6 +76,40 @@ impl Which {
     }
 }
 
+impl fmt::Display for Brief {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let opening = self.opening;
+        match &self.lens {
+            Which::Time(kernel) => write!(f, "{opening} time {kernel}"),
+            Which::Suggest(kernel) => write!(f, "{opening} suggest {kernel}"),
+            Which::Evolve(kernel) => write!(f, "{opening} evolve {kernel}"),
+            Which::Job(job) => write!(f, "{opening} job {job}"),
+            Which::Stop(job) => write!(f, "{opening} stop {job}"),
+        }
+    }
+}
+
+impl FromStr for Brief {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (opening, lens) = text.split_once(' ')?;
+            let (which, of) = lens.split_once(' ')?;
+            let lens = match which {
+                "time" => Which::Time(of.to_owned()),
+                "suggest" => Which::Suggest(of.to_owned()),
+                "evolve" => Which::Evolve(of.to_owned()),
+                "job" => Which::Job(of.parse().ok()?),
+                "stop" => Which::Stop(of.parse().ok()?),
+                _ => return None,
+            };
+            Some(Self { opening: opening.parse().ok()?, lens })
+        };
+        read().ok_or_else(|| format!("`{text}` names no lens"))
+    }
+}
+
 /// The lenses of a document, in order.
 pub fn lenses(view: &View) -> Vec<Lens> {
     let mut lenses = Vec::new();
@@ -92,4 +126,32 @@ pub fn lenses(view: &View) -> Vec<Lens> {
         }));
     }
     lenses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lens_in_few_words_is_read_back() {
+        let kernel = || "saxpy".to_owned();
+        let all = [
+            Which::Time(kernel()),
+            Which::Suggest(kernel()),
+            Which::Evolve(kernel()),
+            Which::Job(3),
+            Which::Stop(u64::MAX),
+        ];
+        for lens in all {
+            let brief = Brief { opening: 7, lens };
+            assert_eq!(brief.to_string().parse(), Ok(brief));
+        }
+    }
+
+    #[test]
+    fn what_names_no_lens_is_refused() {
+        for text in ["", "7", "7 time", "7 fly saxpy", "seven time saxpy", "7 stop saxpy", "-1 job 3"] {
+            assert_eq!(text.parse::<Brief>(), Err(format!("`{text}` names no lens")));
+        }
+    }
 }

@@ -62,6 +62,8 @@ pub struct Document {
     analysis: Option<Arc<Analysis>>,
     /// The edit whose text is being read.
     reading: Option<u64>,
+    /// A reading begins in a moment.
+    is_due: bool,
     /// The edit whose text could not be read.
     failed: Option<u64>,
     /// Wakes whoever waits for a reading.
@@ -75,7 +77,15 @@ impl Document {
             return None;
         }
         self.reading = Some(self.edits);
+        self.is_due = false;
         Some((self.text.clone(), self.edits))
+    }
+
+    /// Whether a reading should begin in a moment; the caller begins it.
+    pub fn plan_reading(&mut self) -> bool {
+        let plans = !self.is_due && self.reading.is_none() && !self.is_read();
+        self.is_due |= plans;
+        plans
     }
 
     /// Takes what was read. `None` when reading failed: the document keeps what it had.
@@ -168,6 +178,7 @@ impl Documents {
             since: Vec::new(),
             analysis: None,
             reading: None,
+            is_due: false,
             failed: None,
             was_read: Arc::default(),
         };

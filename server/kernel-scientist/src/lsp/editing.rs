@@ -16,6 +16,9 @@ const FIRST_PATIENCE: Duration = Duration::from_millis(1500);
 /// Longest wait for a reading without which a hint would vanish. One of 8,000 lines takes 15 ms; who types faster than
 /// texts are read is answered with what is known.
 const LOST_PATIENCE: Duration = Duration::from_millis(40);
+/// What a reading leaves to the questions that come with an edit: they are answered from what is known, and the two would be
+/// in each other's way.
+const READING_PAUSE: Duration = Duration::from_millis(20);
 
 impl Session {
     /// A document was opened.
@@ -39,7 +42,26 @@ impl Session {
                 looking.cancel();
             }
         }
-        self.read(uri);
+        self.read_in_a_moment(uri);
+    }
+
+    /// Reads a document's present text once the questions after an edit are answered; at once where they cannot be before.
+    fn read_in_a_moment(self: &Arc<Self>, uri: &str) {
+        let (waits, is_planned) = {
+            let mut state = self.state();
+            let Some(document) = state.documents.get_mut(uri) else { return };
+            let waits = document.standing() == Standing::Known;
+            (waits, waits && document.plan_reading())
+        };
+        if !waits {
+            self.read(uri);
+        } else if is_planned {
+            let (session, uri) = (Arc::clone(self), uri.to_owned());
+            tokio::spawn(async move {
+                tokio::time::sleep(READING_PAUSE).await;
+                session.read(&uri);
+            });
+        }
     }
 
     /// A document was saved: another program may have measured it.

@@ -150,7 +150,7 @@ pub fn lenses(lenses: &[Lens], view: &View) -> Vec<lsp::CodeLens> {
         let lens = |lens: &Lens| match is_brief {
             true => {
                 let brief = Brief { opening: view.opening, lens: lens.which.clone() };
-                lsp::CodeLens { range, command: None, data: Some(json!(brief)) }
+                lsp::CodeLens { range, command: None, data: Some(brief.to_string().into()) }
             }
             false => {
                 let command = command(&lens.title, &lens.which.command(&view.uri));

@@ -157,7 +157,7 @@ impl Expressions<'_> {
         let declares = |at: usize| is_type(code.word(at)) || code.is_identifier(at) && !is_keyword(code.word(at));
         code.is_macro(name)
             || self.functions.iter().any(|function| function.name == name)
-            || (1..code.len()).any(|at| code.word(at) == name && code.word(at + 1) == "(" && declares(at - 1))
+            || code.places(name).any(|at| at > 0 && code.word(at + 1) == "(" && declares(at - 1))
     }
 
     fn names_constant(&self, name: &str) -> bool {
@@ -173,7 +173,7 @@ impl Expressions<'_> {
     fn is_constant(&self, name: &str) -> bool {
         let code = self.code;
         let mut found = false;
-        for at in (0..code.len()).filter(|&at| code.word(at) == name) {
+        for at in code.places(name) {
             let declares =
                 at > 0 && (code.is_identifier(at - 1) || matches!(code.word(at - 1), "*" | "&" | ">" | "{" | ","));
             if declares && matches!(code.word(at + 1), "=" | "{" | "," | "}" | ";" | "[" | "(") {

@@ -133,7 +133,7 @@ pub(super) fn may_refer(code: &Code, name: &str) -> bool {
         return false;
     }
     let mut known = false;
-    for at in (0..code.len()).filter(|&at| code.word(at) == name) {
+    for at in code.places(name) {
         let body = match code.word_before(at) {
             "struct" | "class" | "union" => (at..code.len()).find(|&to| matches!(code.word(to), "{" | ";" | ">" | ",")),
             "typename" => {
@@ -162,7 +162,8 @@ pub(super) fn may_refer(code: &Code, name: &str) -> bool {
 /// to its arguments shows in its parameters.
 pub(super) fn hides_references(code: &Code, elsewhere: impl Fn(usize) -> bool) -> bool {
     let statement_end = |from: usize| (from..code.len()).find(|&at| code.word(at) == ";").unwrap_or(code.len());
-    (0..code.len()).any(|at| match code.word(at) {
+    let words = ["using", "typedef", "operator", "->", "and_eq", "or_eq", "xor_eq", "bitand"];
+    words.into_iter().flat_map(|word| code.places(word)).any(|at| match code.word(at) {
         "using" | "typedef" | "->" | "and_eq" | "or_eq" | "xor_eq" | "bitand" if elsewhere(at) => false,
         "using" if code.word(at + 2) == "=" => {
             let end = statement_end(at);
@@ -197,7 +198,7 @@ pub(super) fn hides_references(code: &Code, elsewhere: impl Fn(usize) -> bool) -
 /// Whether the member named `name` may be an array, whose name alone is an address. `None`: no type of the file has it.
 pub(super) fn member_is_array(code: &Code, name: &str) -> Option<bool> {
     let mut found = None;
-    for at in (1..code.len()).filter(|&at| code.word(at) == name) {
+    for at in code.places(name).filter(|&at| at > 0) {
         let declares =
             code.is_identifier(at - 1) && code.word(at - 1) != "return" || matches!(code.word(at - 1), "*" | ">" | ",");
         match code.word(at + 1) {
