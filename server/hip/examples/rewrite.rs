@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     };
     match option.as_deref() {
         Some("--why") => {
-            for kernel in syntax.kernels().iter().filter(|kernel| kernel.synchronises) {
+            for kernel in syntax.kernels().iter().filter(|kernel| syntax.waiting(kernel).synchronises) {
                 let why = rewrite::why_on_fibers(&syntax, kernel).map_or("split".into(), |why| why.to_string());
                 println!("{file}:{}: {}: {why}", kernel.line, kernel.name);
             }

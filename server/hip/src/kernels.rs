@@ -60,10 +60,6 @@ pub struct Kernel {
     pub loops: Vec<Loop>,
     /// Hash of its tokens and of all that it uses in the file.
     pub fingerprint: Fingerprint,
-    /// It, or a function that it can reach, may synchronise or exchange values between work-items.
-    pub synchronises: bool,
-    /// All that it can wait at are `__syncthreads();` in its own body: nothing that it calls waits or exchanges.
-    pub waits_at_own_barriers: bool,
     /// The closing brace was found: `false` in text under edit.
     pub complete: bool,
 }
@@ -167,7 +163,7 @@ fn qualified_name(code: &Code, item: &Item, name_tokens: &Range<usize>) -> Strin
     name
 }
 
-/// The kernel that `item` defines, without fingerprint and synchronisation, which need the whole file.
+/// The kernel that `item` defines, without its fingerprint, which needs the whole file.
 pub(crate) fn kernel(
     code: &Code,
     lines: &Lines,
@@ -201,8 +197,6 @@ pub(crate) fn kernel(
         shared: shared_arrays(code, lines, body_tokens.clone(), constants),
         loops: loops(code, lines, body_tokens, constants),
         fingerprint: Fingerprint::default(),
-        synchronises: true,
-        waits_at_own_barriers: false,
         complete: close.is_some(),
         range,
         name_range,

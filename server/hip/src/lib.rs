@@ -56,5 +56,6 @@ pub use position::{Position, PositionEncoding};
 pub use query::{Match, Query, QueryError};
 pub use rewrite::{CpuSource, Edit, EditError};
 pub use shared::SharedArray;
+pub use synchronises::Waiting;
 pub use syntax::Syntax;
 pub use text::{Change, Splice, Text};

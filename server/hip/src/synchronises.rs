@@ -17,6 +17,20 @@ use crate::params::template_params;
 /// The barrier that a kernel can be split at.
 pub(crate) const BARRIER: &str = "__syncthreads";
 
+/// Whether a kernel's work-items may wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// It, or a function that it can reach, may synchronise or exchange values between work-items.
+    pub synchronises: bool,
+    /// All that it can wait at are `__syncthreads();` in its own body: nothing that it calls waits or exchanges.
+    pub is_at_own_barriers: bool,
+}
+
+impl Waiting {
+    /// What is assumed where nothing is known.
+    pub(crate) const ANYHOW: Self = Self { synchronises: true, is_at_own_barriers: false };
+}
+
 /// What one part of the file does, whoever uses it.
 #[derive(Clone, Copy, Default)]
 struct Conduct {
@@ -42,8 +56,15 @@ impl<'a> Judge<'a> {
         Self { code, lines, items, uses, known: HashMap::new() }
     }
 
+    /// How the kernel at item `index` waits.
+    pub fn waiting(&mut self, index: usize) -> Waiting {
+        let closure = self.uses.closure(index);
+        let synchronises = self.synchronises(index, &closure);
+        Waiting { synchronises, is_at_own_barriers: synchronises && self.waits_at_own_barriers(index, &closure) }
+    }
+
     /// Whether the kernel at item `index`, which can reach `closure`, may synchronise.
-    pub fn synchronises(&mut self, index: usize, closure: &BTreeSet<Part>) -> bool {
+    fn synchronises(&mut self, index: usize, closure: &BTreeSet<Part>) -> bool {
         let mut atomics_elsewhere = false;
         let mut waits_on_calls = false;
         for &part in closure {
@@ -58,7 +79,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether all that the kernel at item `index` can wait at are statements `__syncthreads();` of its own.
-    pub fn waits_at_own_barriers(&mut self, index: usize, closure: &BTreeSet<Part>) -> bool {
+    fn waits_at_own_barriers(&mut self, index: usize, closure: &BTreeSet<Part>) -> bool {
         if !self.uses.parts_of(BARRIER).is_empty() {
             return false;
         }

@@ -9,13 +9,13 @@ use tree_sitter::{Parser, Point, Tree};
 use crate::code::Code;
 use crate::constants::{Constant, Constants};
 use crate::fingerprint::{self, Fingerprint, Uses};
-use crate::items::{ItemKind, items};
+use crate::items::{Item, ItemKind, items};
 use crate::kernels::{self, Function, Kernel};
 use crate::language::Language;
 use crate::launches::{Launch, launches};
 use crate::lines::Lines;
 use crate::shadow::shadow;
-use crate::synchronises::Judge;
+use crate::synchronises::{Judge, Waiting};
 
 /// How long the first parse of a text may take; text that needs more gets an empty tree.
 pub const FULL_PARSE_BUDGET: Duration = Duration::from_secs(5);
@@ -31,14 +31,19 @@ pub struct Syntax {
     tree: Tree,
     tree_is_current: bool,
     facts: OnceLock<Facts>,
+    functions: OnceLock<Vec<Function>>,
     constants: OnceLock<Vec<Constant>>,
+    /// Of each kernel.
+    waiting: OnceLock<Vec<Waiting>>,
 }
 
 /// What is read from the tokens.
 #[derive(Debug)]
 struct Facts {
+    items: Vec<Item>,
     kernels: Vec<Kernel>,
-    functions: Vec<Function>,
+    /// Which items they are.
+    kernel_items: Vec<usize>,
     launches: Vec<Launch>,
     constants: Constants,
 }
@@ -77,8 +82,8 @@ impl Syntax {
     ) -> Self {
         let tree = tree.unwrap_or_else(|| empty_tree(language));
         let lines = Lines::new(&code.text);
-        let (facts, constants) = (OnceLock::new(), OnceLock::new());
-        Self { code, shadow, lines, language, tree, tree_is_current, facts, constants }
+        let (facts, functions, constants, waiting) = Default::default();
+        Self { code, shadow, lines, language, tree, tree_is_current, facts, functions, constants, waiting }
     }
 
     /// The text.
@@ -167,7 +172,16 @@ impl Syntax {
 
     /// All functions with bodies, kernels among them, in order.
     pub fn functions(&self) -> &[Function] {
-        &self.facts().functions
+        self.functions.get_or_init(|| self.facts().functions(&self.code, &self.lines))
+    }
+
+    /// Whether the work-items of one of [`Syntax::kernels`] may wait for each other, and how.
+    pub fn waiting(&self, kernel: &Kernel) -> Waiting {
+        let kernels = self.kernels();
+        let at = kernels.partition_point(|other| other.body.start < kernel.body.start);
+        let waiting = self.waiting.get_or_init(|| self.facts().waiting(&self.code, &self.lines));
+        let is_here = kernels.get(at).is_some_and(|found| found.body == kernel.body);
+        waiting.get(at).copied().filter(|_| is_here).unwrap_or(Waiting::ANYHOW)
     }
 
     /// The launches, in order.
@@ -205,24 +219,29 @@ impl Facts {
         let launches = launches(code, lines);
         let constants = Constants::new(code, &items, &launches);
         let uses = Uses::new(code, &items);
-        let mut judge = Judge::new(code, lines, &items, &uses);
         let ends = kernels::UnclosedEnds::new(code);
-        let mut kernels = Vec::new();
-        let mut functions = Vec::new();
-        for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::Function) {
-            if kernels::is_kernel(code, item)
-                && let Some(mut kernel) = kernels::kernel(code, lines, &ends, item, &constants)
-            {
-                let closure = uses.closure(index);
-                kernel.fingerprint = uses.fingerprint(index, &closure);
-                kernel.synchronises = judge.synchronises(index, &closure);
-                kernel.waits_at_own_barriers = kernel.synchronises && judge.waits_at_own_barriers(index, &closure);
-                kernels.push(kernel);
-            }
-            functions.extend(kernels::function(code, lines, &ends, item));
-        }
+        let kernel = |index: usize| {
+            let mut kernel = kernels::kernel(code, lines, &ends, &items[index], &constants)?;
+            kernel.fingerprint = uses.fingerprint(index, &uses.closure(index));
+            Some(kernel)
+        };
+        let of_items = (0..items.len()).filter(|&index| kernels::is_kernel(code, &items[index]));
+        let (kernel_items, kernels) = of_items.filter_map(|index| Some((index, kernel(index)?))).unzip();
+        Self { items, kernels, kernel_items, launches, constants }
+    }
+
+    fn functions(&self, code: &Code, lines: &Lines) -> Vec<Function> {
+        let ends = kernels::UnclosedEnds::new(code);
+        let functions = self.items.iter().filter(|item| item.kind == ItemKind::Function);
+        let mut functions: Vec<_> = functions.filter_map(|item| kernels::function(code, lines, &ends, item)).collect();
         kernels::fill_callees(code, &mut functions);
-        Self { kernels, functions, launches, constants }
+        functions
+    }
+
+    fn waiting(&self, code: &Code, lines: &Lines) -> Vec<Waiting> {
+        let uses = Uses::new(code, &self.items);
+        let mut judge = Judge::new(code, lines, &self.items, &uses);
+        self.kernel_items.iter().map(|&index| judge.waiting(index)).collect()
     }
 }
 

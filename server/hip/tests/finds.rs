@@ -39,7 +39,8 @@ fn kernels_of_every_form() {
     let syntax = Syntax::parse(TILED);
     let found: Vec<_> = syntax.kernels().iter().map(|k| (k.qualified_name.as_str(), k.line, k.end_line)).collect();
     assert_eq!(found, [("demo::tiled", 8, 19), ("special", 21, 21), ("plain", 22, 22)]);
-    let flags: Vec<_> = syntax.kernels().iter().map(|k| (k.is_specialisation, k.synchronises)).collect();
+    let flags: Vec<_> =
+        syntax.kernels().iter().map(|k| (k.is_specialisation, syntax.waiting(k).synchronises)).collect();
     assert_eq!(flags, [(false, true), (true, false), (false, false)]);
 }
 

@@ -6,7 +6,8 @@ use hip_syntax::Syntax;
 /// Whether the one kernel of `text`, whose body is `body`, may synchronise.
 fn synchronises(before: &str, body: &str) -> bool {
     let text = format!("{before}\n__global__ void kernel(float* a, int* flag, int n) {{ {body} }}");
-    Syntax::parse(text.as_str()).kernel("kernel").unwrap().synchronises
+    let syntax = Syntax::parse(text.as_str());
+    syntax.waiting(syntax.kernel("kernel").unwrap()).synchronises
 }
 
 #[test]
@@ -78,5 +79,6 @@ fn kernels_that_exchange_or_wait_or_cannot_be_told() {
 #[test]
 fn functors_and_lambdas_as_arguments_cannot_be_told() {
     let text = "template <class F> __global__ void kernel(F f, float* a) { a[0] = f(a[1]); }";
-    assert!(Syntax::parse(text).kernel("kernel").unwrap().synchronises);
+    let syntax = Syntax::parse(text);
+    assert!(syntax.waiting(syntax.kernel("kernel").unwrap()).synchronises);
 }

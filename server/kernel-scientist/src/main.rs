@@ -1,5 +1,7 @@
 //! `kernel-scientist`: HIP kernels checked, timed and improved from the command line and from editors.
 
+#[cfg(target_os = "linux")]
+mod allocator;
 mod cli;
 mod config;
 mod designed;

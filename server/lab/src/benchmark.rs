@@ -225,9 +225,12 @@ impl Program {
 }
 
 impl Benchmark {
+    /// What the name of a benchmark file ends with.
+    pub const ENDING: &str = ".bench.toml";
+
     /// Where the benchmark of `source` is looked for: `gemm.bench.toml` for `gemm.hip`.
     pub fn path_for(source: &Path) -> PathBuf {
-        source.with_extension("bench.toml")
+        source.with_extension(&Self::ENDING[1..])
     }
 
     /// Reads the file at `path`.

@@ -99,12 +99,12 @@ pub fn cpu_with(syntax: &Syntax, headers: &[Arc<Syntax>], barriers: Barriers) ->
     let splits = barriers == Barriers::Split;
     for header in headers {
         for kernel in header.kernels() {
-            kinds.learn(kernel, splits && split(header, kernel).is_ok());
+            kinds.learn(header, kernel, splits && split(header, kernel).is_ok());
         }
     }
     for kernel in syntax.kernels() {
         let parts = splits.then(|| split(syntax, kernel).ok()).flatten();
-        kinds.learn(kernel, parts.is_some());
+        kinds.learn(syntax, kernel, parts.is_some());
         if let Some(more) = parts {
             edits.extend(more);
             split_here.push(kernel.name.clone());
@@ -139,8 +139,8 @@ struct Kinds<'a> {
 
 impl<'a> Kinds<'a> {
     /// How a kernel is launched.
-    fn learn(&mut self, kernel: &'a Kernel, is_split: bool) {
-        let wanted = macro_for(kernel, is_split);
+    fn learn(&mut self, syntax: &Syntax, kernel: &'a Kernel, is_split: bool) {
+        let wanted = macro_for(syntax, kernel, is_split);
         // Of kernels that share a name, any may be meant.
         let known = self.macros.entry(kernel.name.as_str()).or_insert(wanted);
         if *known != wanted {
@@ -174,10 +174,10 @@ impl<'a> Kinds<'a> {
 const FIBERS: &str = "KS_LAUNCH_FIBERS";
 
 /// The cheapest launch that is right for the kernel.
-fn macro_for(kernel: &Kernel, is_split: bool) -> &'static str {
+fn macro_for(syntax: &Syntax, kernel: &Kernel, is_split: bool) -> &'static str {
     match kernel.complete {
         true if is_split => "KS_LAUNCH_BLOCKS",
-        true if !kernel.synchronises => "KS_LAUNCH_LOOP",
+        true if !syntax.waiting(kernel).synchronises => "KS_LAUNCH_LOOP",
         _ => FIBERS,
     }
 }

@@ -14,6 +14,7 @@ use super::Edit;
 use crate::code::Code;
 use crate::kernels::Kernel;
 use crate::lexer::DirectiveKind;
+use crate::synchronises::Waiting;
 use crate::syntax::Syntax;
 
 mod expressions;
@@ -69,12 +70,13 @@ pub enum Refusal {
 
 /// The edits that split `kernel`, or why it is left as it is.
 pub(super) fn split(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
-    let edits = edits(syntax, kernel);
-    if kernel.synchronises { edits } else { edits.map_err(|_| Refusal::NoBarrier) }
+    let waiting = syntax.waiting(kernel);
+    let edits = edits(syntax, kernel, waiting);
+    if waiting.synchronises { edits } else { edits.map_err(|_| Refusal::NoBarrier) }
 }
 
-fn edits(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
-    if kernel.synchronises && !kernel.waits_at_own_barriers {
+fn edits(syntax: &Syntax, kernel: &Kernel, waiting: Waiting) -> Result<Vec<Edit>, Refusal> {
+    if waiting.synchronises && !waiting.is_at_own_barriers {
         return Err(Refusal::Calls);
     }
     let code = syntax.code();
@@ -116,7 +118,7 @@ fn edits(syntax: &Syntax, kernel: &Kernel) -> Result<Vec<Edit>, Refusal> {
         None => whole,
     };
     // Without barriers a kernel is a loop over the work-items already.
-    if !kernel.synchronises && plan.regions.iter().all(|region| region.stride.is_none()) {
+    if !waiting.synchronises && plan.regions.iter().all(|region| region.stride.is_none()) {
         return Err(Refusal::NoBarrier);
     }
     Ok(text::edits(code, &locals, &plan, kernel.body.start + 1))

@@ -44,7 +44,7 @@ pub fn run(context: &Context, args: &KernelsArgs) -> Result<(), CliError> {
             line: kernel.line,
             end_line: kernel.end_line,
             fingerprint: kernel.fingerprint.resting_on(headers).to_string(),
-            synchronises: kernel.synchronises,
+            synchronises: syntax.waiting(kernel).synchronises,
         })
         .collect();
     if context.json() {

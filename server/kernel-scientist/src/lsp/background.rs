@@ -82,7 +82,7 @@ impl Session {
             return found;
         }
         let name = path.to_string_lossy();
-        let Some(stem) = name.strip_suffix(".bench.toml") else { return found };
+        let Some(stem) = name.strip_suffix(Benchmark::ENDING) else { return found };
         let sources = ["hip", "cpp", "cu", "cc"].map(|ending| PathBuf::from(format!("{stem}.{ending}")));
         let open = |source: &PathBuf| {
             let state = self.state();

@@ -96,7 +96,7 @@ impl Session {
         let is_ours = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let fixed = [config::FILE_NAME, "compile_commands.json", "compile_flags.txt"];
-            fixed.contains(&name) || name.ends_with(".bench.toml")
+            fixed.contains(&name) || name.ends_with(Benchmark::ENDING)
         };
         if !paths.iter().any(is_ours) {
             return;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hip_syntax::{Change, PositionEncoding, Splice, Text};
+use lab::benchmark::Benchmark;
 use tokio::sync::Notify;
 
 use super::analysis::{Analysis, carried};
@@ -22,7 +23,7 @@ impl Role {
     /// By the client's name for the language and the file's; `None` for what is none of our business.
     pub fn of(language: &str, path: &std::path::Path) -> Option<Self> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if name.ends_with(".bench.toml") {
+        if name.ends_with(Benchmark::ENDING) {
             return Some(Self::BenchmarkFile);
         }
         let by_name = name.ends_with(".hip") || name.ends_with(".cu") || name.ends_with(".cuh");
@@ -222,5 +223,26 @@ impl Documents {
     /// Every open document with its address.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Document)> {
         self.open.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_plan_one_reading_until_it_begins() {
+        let (mut documents, uri) = (Documents::default(), "file:///a.hip");
+        documents.open(uri, "/a.hip".into(), Role::Source, 1, "int a;\n");
+        let document = documents.get_mut(uri).unwrap();
+        assert!(document.plan_reading());
+        assert!(!document.plan_reading(), "one is due");
+        let (_, edit) = document.begin_reading().unwrap();
+        assert!(!document.plan_reading(), "one is under way");
+        document.end_reading(Some(Analysis::read(&document.text.clone(), edit)));
+        assert!(!document.plan_reading(), "nothing is new");
+        let change = Change { range: None, text: "int b;\n".into() };
+        documents.change(uri, 2, &[change], PositionEncoding::Utf16);
+        assert!(documents.get_mut(uri).unwrap().plan_reading());
     }
 }

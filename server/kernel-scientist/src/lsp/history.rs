@@ -109,6 +109,8 @@ impl KernelHistory {
         let mut rows: Vec<Row> = points.into_iter().map(|point| Row::of(point, kernel)).collect();
         rows.extend(distinct(forecasts).into_iter().map(|point| Row::of_forecast(point, kernel)));
         rows.sort_by_key(|row| row.at_ms);
+        // They took the place of points, which are longer, and stay for the session.
+        rows.shrink_to_fit();
         Ok(Self { rows, findings })
     }
 

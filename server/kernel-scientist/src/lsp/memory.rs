@@ -1,38 +1,15 @@
-//! The server's memory. Jobs and forecasts take tens of megabytes for a moment, each on a thread of its own; the allocator
-//! would keep that for each of them until the server ends.
+//! What of the program itself is in memory. Jobs and forecasts look at large parts of it for a moment, such as the tables of grammars.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Heaps that the allocator may keep apart for threads.
-#[cfg(target_env = "gnu")]
-const HEAPS: libc::c_int = 2;
-/// Blocks from this size up, in bytes, are mapped on their own and go back to the system when they are freed. Without a word
-/// the allocator raises this with the blocks that it sees.
-#[cfg(target_env = "gnu")]
-const OWN_MAPPING: libc::c_int = 128 << 10;
 /// Least time between two sweeps.
 pub const PAUSE: Duration = Duration::from_millis(500);
 
-/// Has the allocator keep little. To be called before threads are started.
-pub fn keep_small() {
-    // SAFETY: it sets numbers of the allocator's; where that is refused, they stay as they are.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, HEAPS);
-        libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_MAPPING);
-    }
-}
-
-/// Gives back to the system what was freed, and what of the program itself is not needed now. Takes a few milliseconds: for the
-/// end of what took seconds.
+/// Gives back to the system what of the program itself is not needed now. Takes a few milliseconds: for the end of what took
+/// seconds.
 pub fn give_back() {
-    // SAFETY: it may be called on any thread at any time.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::malloc_trim(0);
-    }
-    #[cfg(target_env = "gnu")]
+    #[cfg(target_os = "linux")]
     if !is_debugged() {
         // SAFETY: the function that it calls is for this.
         unsafe {
@@ -42,7 +19,7 @@ pub fn give_back() {
 }
 
 /// A debugger writes its marks into the pages of the code, and would lose them.
-#[cfg(target_env = "gnu")]
+#[cfg(target_os = "linux")]
 fn is_debugged() -> bool {
     let about = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let tracer = about.lines().find_map(|line| line.strip_prefix("TracerPid:"));
@@ -54,7 +31,7 @@ fn is_debugged() -> bool {
 ///
 /// # Safety
 /// For `dl_iterate_phdr`, which calls it with what is loaded, the program first.
-#[cfg(target_env = "gnu")]
+#[cfg(target_os = "linux")]
 unsafe extern "C" fn let_go_of_the_program(
     loaded: *mut libc::dl_phdr_info,
     _: libc::size_t,
@@ -80,7 +57,7 @@ unsafe extern "C" fn let_go_of_the_program(
     1
 }
 
-/// Gives memory back while a job is under way, whose steps free as much as its end: when it tells of one, and in between.
+/// Gives it back while a job is under way, whose steps look at as much as its end: when it tells of one, and in between.
 #[derive(Debug, Default)]
 pub struct Broom(Mutex<Option<Instant>>);
 

@@ -101,7 +101,8 @@ pub fn run(context: &Context, _: &LspArgs) -> Result<(), CliError> {
         device: std::env::var(devices::VARIABLE).unwrap_or_else(|_| devices::DEFAULT.to_owned()),
     };
     let failed = |error| CliError::Usage(format!("the server cannot start: {error}"));
-    memory::keep_small();
+    #[cfg(target_os = "linux")]
+    crate::allocator::keep_nothing();
     let ends = stdio::AsFound::look();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let was_shut_down = runtime.block_on(async {

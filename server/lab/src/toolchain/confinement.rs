@@ -88,7 +88,7 @@ impl Confinement {
     /// Lets a file be read, unless it is hidden.
     fn allow(&mut self, file: PathBuf) -> bool {
         let real = real(&file);
-        let is_hidden = self.hidden.contains(&real) || real.to_string_lossy().ends_with(".bench.toml");
+        let is_hidden = self.hidden.contains(&real) || real.to_string_lossy().ends_with(Benchmark::ENDING);
         !is_hidden && self.files.insert(file)
     }
 
