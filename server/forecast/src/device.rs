@@ -161,6 +161,9 @@ pub struct Issue {
     pub branch_latency: Figure,
     /// Cycles of one that they may take differently.
     pub divergent_branch_latency: Figure,
+    /// Instructions that the compiler looks ahead for what can be issued while results are awaited, loads of memory apart;
+    /// without it, all of a block.
+    pub lookahead: Option<Figure>,
 }
 
 /// Where a computation goes.

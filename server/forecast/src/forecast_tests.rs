@@ -522,3 +522,37 @@ fn wide_reads_of_shared_memory_take_part_of_a_wave_at_once() {
         assert_near(what, read(bytes, address), cycles, 1.35);
     }
 }
+
+/// Eight chains of arithmetic that know nothing of each other, one behind the other in the text: a compiler that looks 32
+/// instructions ahead has two of them under way, and their loads all the same at once.
+#[test]
+fn a_compiler_interleaves_what_it_sees_and_moves_loads_from_anywhere() {
+    const CHAIN: u32 = 32;
+    let looks = device();
+    let mut sees_all = device();
+    sees_all.issue.lookahead = None;
+    let chain = |first: u32, uses: Option<u32>| {
+        let link = move |at: u32| {
+            let before = if at == first { uses } else { Some(at - 1) };
+            op(OpKind::Compute(Class::Float32), Some(at), &before.map_or(vec![], |value| vec![value]))
+        };
+        (first..first + CHAIN).map(link)
+    };
+    let cycles = |ops: Vec<Op>, device: &Device| {
+        let address: fn(u64, u64, u64, u64) -> u64 =
+            |block, item, turn, access| GLOBAL + ((turn * 8 + access) * 132 + block) * 128 + item * 4;
+        let kernel = Kernel { ops, turns: 64, address, grid: 132, items: 32, registers: 16 };
+        kernel.forecast(device).outcome.cycles / 64.0
+    };
+    let chains = || (0..8).flat_map(|number| chain(number * CHAIN, None)).collect::<Vec<_>>();
+    let latency = looks.cost(Class::Float32).map_or(0.0, |cost| cost.latency);
+    let alone = 8.0 * f64::from(CHAIN) * latency;
+    let (some, all) = (cycles(chains(), &looks), cycles(chains(), &sees_all));
+    assert_near("two at a time", some, alone / 2.0, 1.2);
+    assert_near("all at once", all, alone / 4.0, 1.2);
+    let load = |number: u32| op(OpKind::Load { bytes: 4 }, Some(8 * CHAIN + number), &[]);
+    let loading =
+        (0..8).flat_map(|number| std::iter::once(load(number)).chain(chain(number * CHAIN, load(number).value)));
+    let loads = cycles(loading.collect(), &looks) - some;
+    assert!(loads < 1.5 * *looks.dram.latency, "{loads}");
+}

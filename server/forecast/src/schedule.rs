@@ -1,9 +1,11 @@
 //! The code as a device issues it: operations with their costs, in the order that its compiler would give them.
 //!
 //! LLVM's text is not scheduled: a load stands next to its use. Compilers for GPUs move loads ahead, so that a wave has several
-//! under way. A list scheduler does the same here: of all operations that could come next, the one on the longest way to the
-//! block's end.
+//! under way. A list scheduler does the same here: of all operations that could come next, the one that waits least, and of those
+//! the one on the longest way to the block's end. Loads of memory are moved from anywhere in the block, all else from no farther
+//! than the compiler looks.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::code::{Block, Class, Code, Op, OpKind, Value};
@@ -352,6 +354,21 @@ impl Planner<'_> {
         })
     }
 
+    /// Which operations are loads of memory, or work out the address of one. `then` are those that wait for each.
+    fn leads_far(&self, ops: &[PlannedOp], then: &[Vec<u32>]) -> Vec<bool> {
+        let mut leads = vec![false; ops.len()];
+        for at in (0..ops.len()).rev() {
+            leads[at] = match ops[at].work {
+                Work::Access { kind: SiteKind::Load, number, .. } => !(self.space_is_shared)(self.first_site + number),
+                Work::Compute { .. } | Work::Free | Work::Scalar { .. } => {
+                    then[at].iter().any(|&then| leads[then as usize])
+                }
+                _ => false,
+            };
+        }
+        leads
+    }
+
     /// The order of issue.
     fn order(&self, ops: &[PlannedOp]) -> Vec<usize> {
         let count = ops.len();
@@ -422,9 +439,9 @@ impl Planner<'_> {
                 _ => {}
             }
         }
-        let mut height = vec![0f32; count];
+        let (mut height, mut latency) = (vec![0f32; count], vec![0f32; count]);
         for at in (0..count).rev() {
-            let own = match ops[at].work {
+            latency[at] = match ops[at].work {
                 Work::Access { kind: SiteKind::Load, number, .. } => {
                     if (self.space_is_shared)(self.first_site + number) {
                         *self.device.lds.latency as f32
@@ -436,21 +453,34 @@ impl Planner<'_> {
                 _ => ops[at].latency,
             };
             let after = before[at].iter().map(|&then| height[then as usize]).fold(0.0, f32::max);
-            height[at] = own + after;
+            height[at] = latency[at] + after;
         }
+        let (leads_far, place) = (self.leads_far(ops, &before), places(ops));
+        let lookahead = self.device.issue.lookahead.as_ref().map_or(f32::INFINITY, |figure| **figure as f32);
         let mut ready: Vec<usize> = (0..count).filter(|&at| missing[at] == 0).collect();
         let mut order = Vec::with_capacity(count);
+        let (mut is_done, mut first, mut now, mut starts) = (vec![false; count], 0, 0f32, vec![0f32; count]);
         while !ready.is_empty() {
-            let mut best = 0;
-            for candidate in 1..ready.len() {
-                let (one, other) = (ready[candidate], ready[best]);
-                if height[one] > height[other] || height[one] == height[other] && one < other {
-                    best = candidate;
-                }
+            while is_done[first] {
+                first += 1;
             }
+            let rank = |at: usize| {
+                let is_near = leads_far[at] || place[at] < place[first] + lookahead;
+                (is_near, -starts[at].max(now), height[at], Reverse(at))
+            };
+            let best = (1..ready.len()).fold(
+                0,
+                |best, other| {
+                    if rank(ready[other]) > rank(ready[best]) { other } else { best }
+                },
+            );
             let at = ready.swap_remove(best);
+            is_done[at] = true;
             order.push(at);
+            let start = starts[at].max(now);
+            now = start + instructions(ops[at].work);
             for &then in &before[at] {
+                starts[then as usize] = starts[then as usize].max(start + latency[at]);
                 missing[then as usize] -= 1;
                 if missing[then as usize] == 0 {
                     ready.push(then as usize);
@@ -459,6 +489,16 @@ impl Planner<'_> {
         }
         order
     }
+}
+
+/// Instructions before each operation, in the order of the text.
+fn places(ops: &[PlannedOp]) -> Vec<f32> {
+    let before = ops.iter().scan(0.0, |sum, op| {
+        let before = *sum;
+        *sum += instructions(op.work);
+        Some(before)
+    });
+    before.collect()
 }
 
 /// Whether scalar units have instructions for it: they do not divide, nor know floating point.
