@@ -67,7 +67,8 @@ impl Code {
         at.checked_sub(1).map_or("", |before| self.word(before))
     }
 
-    /// Where `word` stands, in order. The first call costs about as much as the text's lexing, others hardly anything.
+    /// Where `word` stands, in order. The first call costs about as much as the text's lexing, others hardly anything. Tokens begin at
+    /// places of 32 bits, so their numbers fit as well.
     pub fn places(&self, word: &str) -> impl Iterator<Item = usize> {
         let by_word = self.by_word.get_or_init(|| {
             let mut tokens: Vec<u32> = (0..self.len() as u32).collect();

@@ -28,7 +28,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// What is assumed where nothing is known.
-    pub(crate) const ANYHOW: Self = Self { synchronises: true, is_at_own_barriers: false };
+    pub(crate) const ASSUMED: Self = Self { synchronises: true, is_at_own_barriers: false };
 }
 
 /// What one part of the file does, whoever uses it.
@@ -262,7 +262,10 @@ impl<'a> View<'a> {
         (0..self.code.len()).any(|at| match self.code.kind(at) {
             Some(TokenKind::Ident) => {
                 let word = self.code.word(at);
-                is_exchange(word) || (word == "cg" && self.code.word(at + 1) == "::") || self.calls_unknown(at)
+                is_exchange(word)
+                    || (word == "cg" && self.code.word(at + 1) == "::")
+                    || self.calls_unknown(at)
+                    || self.is_unknown_statement(at)
             }
             Some(TokenKind::Punct) => self.calls_value(at),
             _ => false,
@@ -302,6 +305,20 @@ impl<'a> View<'a> {
             return false;
         }
         !self.declares(at)
+    }
+
+    /// `NAME;`, which the file does not define: a macro of some header, which may be a barrier.
+    fn is_unknown_statement(&self, at: usize) -> bool {
+        let code = &self.code;
+        let begins = match code.word_before(at) {
+            "" | ";" | "{" | "}" | "else" | "do" => true,
+            // `if (n) NAME;`, not `(void)n;`.
+            ")" => code.open(at - 1).is_some_and(|open| matches!(code.word_before(open), "if" | "for" | "while")),
+            _ => false,
+        };
+        let word = code.word(at);
+        let jumps = matches!(word, "break" | "continue" | "return");
+        begins && code.word(at + 1) == ";" && !jumps && code.is_identifier(at) && self.uses.parts_of(word).is_empty()
     }
 
     /// `Type name(...)` declares a variable, if the type is known.

@@ -175,13 +175,14 @@ impl Syntax {
         self.functions.get_or_init(|| self.facts().functions(&self.code, &self.lines))
     }
 
-    /// Whether the work-items of one of [`Syntax::kernels`] may wait for each other, and how.
+    /// Whether the work-items of one of [`Syntax::kernels`] may wait for each other, and how; of a kernel of another text it is
+    /// assumed that they may in any way.
     pub fn waiting(&self, kernel: &Kernel) -> Waiting {
         let kernels = self.kernels();
         let at = kernels.partition_point(|other| other.body.start < kernel.body.start);
         let waiting = self.waiting.get_or_init(|| self.facts().waiting(&self.code, &self.lines));
         let is_here = kernels.get(at).is_some_and(|found| found.body == kernel.body);
-        waiting.get(at).copied().filter(|_| is_here).unwrap_or(Waiting::ANYHOW)
+        waiting.get(at).copied().filter(|_| is_here).unwrap_or(Waiting::ASSUMED)
     }
 
     /// The launches, in order.

@@ -33,6 +33,8 @@ fn independent_kernels() {
             "\n#pragma clang fp contract(fast)\n f(a);",
         ),
         ("", "while (n > 0) { a[n] = 1; n /= 2; }"),
+        ("", "(void)n; for (int i = 0; i < n; i++) { if (i == 3) break; if (i > LIMIT) continue; a[i] = SCALE; }"),
+        ("", "if (n > 0) return; switch (n) { case 1: break; default: a[0] = 1; } a[1] = n > 1 ? n : n;"),
         ("void host() { hipDeviceSynchronize(); }", "a[0] = 1;"),
         ("", "__shared__ float s[64]; s[threadIdx.x] = a[0]; a[1] = s[threadIdx.x];"),
     ] {
@@ -56,6 +58,9 @@ fn kernels_that_exchange_or_wait_or_cannot_be_told() {
         ("__device__ void f(int) {} __device__ void f(float) { __syncwarp(); }", "f(1);"),
         ("namespace cg = cooperative_groups;", "cg::this_thread_block().sync();"),
         ("", "unknown(a);"),
+        ("", "a[0] = 1; BLOCK_SYNC; a[1] = 2;"),
+        ("", "if (n > 0) BLOCK_SYNC; else BLOCK_SYNC;"),
+        ("", "for (int i = 0; i < n; i++) BLOCK_SYNC;"),
         ("", "\n#pragma push_macro(\"sqrtf\")\n a[0] = sqrtf(a[1]);"),
         ("", "\n#pragma clang loop unroll(disable)\n for (int i = 0; i < n; ++i) unknown(a);"),
         ("__device__ void elsewhere(float*);", "elsewhere(a);"),

@@ -87,11 +87,11 @@ fn message(random: &mut StdRng, folder: &str) -> (&'static str, Value) {
         8 | 9 => ("textDocument/hover", json!({ "textDocument": document, "position": position(random) })),
         10 if random.random_ratio(1, 4) => {
             let at = position(random);
-            let lens = match random.random::<bool>() {
-                true => json!({ "time": "k" }),
-                false => json!({ "stop": random.random_range(0..9) }),
+            const LENSES: [&str; 6] = ["time k", "evolve no_such", "stop 3", "job 3", "fly k", ""];
+            let data = match random.random_ratio(1, 8) {
+                true => json!({ "opening": 1 }),
+                false => json!(format!("{} {}", random.random_range(0..9), LENSES.choose(random).unwrap())),
             };
-            let data = json!({ "opening": random.random_range(0..9), "lens": lens });
             ("codeLens/resolve", json!({ "range": { "start": at, "end": at }, "data": data }))
         }
         10 => ("textDocument/codeLens", json!({ "textDocument": document })),

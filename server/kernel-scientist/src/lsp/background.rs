@@ -115,7 +115,7 @@ impl Session {
             // The same text would fail again; the next change is another text.
             return;
         }
-        self.read(uri);
+        self.read_in_a_moment(uri);
         if is_source {
             self.find_device(&path);
             self.read_history_of_new_kernels(uri, &path);

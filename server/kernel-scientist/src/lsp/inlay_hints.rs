@@ -98,8 +98,8 @@ fn figure(view: &View, kernel: &KernelFacts) -> Option<Hint> {
     Some(Hint { at, label: stale(&label), tooltip: format!("{why}{tooltip}") })
 }
 
-/// `412 us ±0.4% · 1.82x vs original · cpu emulation`, `forecast 412 us on MI300X · 1.82x vs original · first of 2 shapes`; the
-/// first of the rows is shown. What matters most comes first, since editors cut long hints off at their end.
+/// `412 us ±0.4% · 1.82x vs original · cpu emulation`, `forecast 412 us on MI300X · 1.82x vs original · slowest of 2 shapes`; the
+/// first of the rows, the slowest, is shown. What matters most comes first, since editors cut long hints off at their end.
 fn of_rows(rows: &[&Row], history: Option<&KernelHistory>) -> String {
     let Some(row) = rows.first() else { return String::new() };
     let device = devices::shown(&row.device);
@@ -111,7 +111,9 @@ fn of_rows(rows: &[&Row], history: Option<&KernelHistory>) -> String {
     }
     parts.extend(row.entry.as_ref().map(|entry| format!("{entry}()")));
     parts.extend(history.and_then(|history| {
-        let is_alike = |other: &&Row| other.kind_is_that_of(row) && other.fingerprint == row.fingerprint;
+        let is_alike = |other: &&Row| {
+            other.kind_is_that_of(row) && other.fingerprint == row.fingerprint && other.shape == row.shape
+        };
         best_speed(history.rows.iter().rev().filter(is_alike)).map(versus)
     }));
     if row.is_measured() {
@@ -121,9 +123,9 @@ fn of_rows(rows: &[&Row], history: Option<&KernelHistory>) -> String {
     parts.join(" · ")
 }
 
-/// Of how many shapes the first one is shown, where there are several.
+/// Of how many shapes the slowest is shown, where there are several.
 fn shapes(count: usize) -> Option<String> {
-    (count > 1).then(|| format!("first of {count} shapes"))
+    (count > 1).then(|| format!("slowest of {count} shapes"))
 }
 
 /// `forecast 412 us on MI300X · 1.82x vs original · bound by LDS`.
@@ -133,7 +135,10 @@ fn of_account(view: &View, account: &Account, history: Option<&KernelHistory>) -
     let mut parts = vec![format!("forecast {} on {}", figures::time(launch.forecast.us * 1e3), basis.title)];
     parts.extend(history.and_then(|history| {
         let is_alike = |row: &&Row| {
-            !row.is_measured() && row.device == basis.device && row.fingerprint.as_ref() == Some(&account.fingerprint)
+            !row.is_measured()
+                && row.device == basis.device
+                && row.fingerprint.as_ref() == Some(&account.fingerprint)
+                && row.shape == launch.shape()
         };
         best_speed(history.rows.iter().rev().filter(is_alike)).map(versus)
     }));

@@ -1,10 +1,19 @@
-//! What of the program itself is in memory. Jobs and forecasts look at large parts of it for a moment, such as the tables of grammars.
+//! What the server keeps in memory: nothing that is free, and of the program itself what it needs. Jobs and forecasts look at large
+//! parts of it for a moment, such as the tables of grammars.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Least time between two sweeps.
 pub const PAUSE: Duration = Duration::from_millis(500);
+
+/// Has the allocator keep nothing that is free.
+pub fn keep_little() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = crate::allocator::keep_nothing() {
+        tracing::warn!("{error}");
+    }
+}
 
 /// Gives back to the system what of the program itself is not needed now. Takes a few milliseconds: for the end of what took
 /// seconds.
@@ -57,7 +66,8 @@ unsafe extern "C" fn let_go_of_the_program(
     1
 }
 
-/// Gives it back while a job is under way, whose steps look at as much as its end: when it tells of one, and in between.
+/// Gives the program's pages back while a job is under way, whose steps look at as much as its end: when it tells of one, and in
+/// between.
 #[derive(Debug, Default)]
 pub struct Broom(Mutex<Option<Instant>>);
 

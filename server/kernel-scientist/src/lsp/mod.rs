@@ -101,8 +101,6 @@ pub fn run(context: &Context, _: &LspArgs) -> Result<(), CliError> {
         device: std::env::var(devices::VARIABLE).unwrap_or_else(|_| devices::DEFAULT.to_owned()),
     };
     let failed = |error| CliError::Usage(format!("the server cannot start: {error}"));
-    #[cfg(target_os = "linux")]
-    crate::allocator::keep_nothing();
     let ends = stdio::AsFound::look();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let was_shut_down = runtime.block_on(async {
@@ -126,7 +124,7 @@ pub async fn serve(
     world: World,
     stop: impl Future<Output = ()>,
 ) -> bool {
-    serve_and(input, output, world, stop, |_| {}).await
+    serve_and(input, output, world, stop, |_| memory::keep_little()).await
 }
 
 /// As [`serve`], and shows its session to `look` before the first message.

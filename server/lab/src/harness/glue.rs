@@ -154,10 +154,10 @@ impl<'a> Glue<'a> {
     fn counts(&mut self) {
         let head = "long long ks_benchmark_count(int ks_argument, const long long* ks_shape)";
         // What is no number of elements is told by a negative one; a conversion would make up something.
-        self.line("template <class T> static long long ks_count_of(T value) {");
-        self.line("constexpr bool ks_is_whole = (T)0.5 == (T)0;");
-        self.line("if (!ks_is_whole && !(value >= (T)0 && value <= (T)1099511627776.0)) return -1;");
-        self.line("return (long long)value;");
+        self.line("template <class ks_type> static long long ks_count_of(ks_type ks_value) {");
+        self.line("constexpr bool ks_is_whole = (ks_type)0.5 == (ks_type)0;");
+        self.line("if (!ks_is_whole && !(ks_value >= (ks_type)0 && ks_value <= (ks_type)1099511627776.0)) return -1;");
+        self.line("return (long long)ks_value;");
         self.line("}");
         self.by_argument(head, "0", |glue, index, argument| {
             if let Role::Buffer { count, .. } = &argument.role {
@@ -266,5 +266,68 @@ impl<'a> Glue<'a> {
     fn free_parameters(&self) -> impl Iterator<Item = &'a String> + use<'a> {
         let benchmark = self.benchmark;
         benchmark.parameters.iter().filter(|name| !benchmark.arguments.iter().any(|argument| argument.name == **name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Macros of the source stand before the glue, so that a name of the glue's own may be anything there.
+    #[test]
+    fn names_of_the_glue_are_its_own() {
+        const LANGUAGE: [&str; 29] = [
+            "C",
+            "__attribute__",
+            "bool",
+            "case",
+            "class",
+            "const",
+            "constexpr",
+            "default",
+            "dim3",
+            "double",
+            "error",
+            "extern",
+            "float",
+            "if",
+            "ifdef",
+            "endif",
+            "int",
+            "line",
+            "long",
+            "return",
+            "static",
+            "static_cast",
+            "switch",
+            "template",
+            "unsigned",
+            "visibility",
+            "void",
+            "break",
+            "maybe_unused",
+        ];
+        let text = "[entry]\nkernel = \"scale\"\ngrid = [\"size / 64\"]\nblock = [\"64\"]\nshared = \"256\"\n\
+                    [[argument]]\nname = \"data\"\ntype = \"float\"\nkind = \"inout\"\ncount = \"size\"\n\
+                    fill = { kind = \"expression\", value = \"i % 7\" }\n\
+                    [[argument]]\nname = \"size\"\ntype = \"int\"\nkind = \"scalar\"\nvalue = \"size\"\n\
+                    [check]\nreference = \"for (int at = 0; at < size; at++) data[at] = 2;\"\n\
+                    [cost]\nflops = \"size\"\n[[shape]]\nsize = 640\n";
+        let benchmark = Benchmark::parse(Path::new("scale.bench.toml"), text).unwrap_or_else(|error| panic!("{error}"));
+        let glue = trusted(&benchmark);
+        let code = glue.lines().filter(|line| !line.starts_with("#error")).map(|line| match line.split_once('"') {
+            Some((before, _)) if line.starts_with("#line") => before,
+            _ => line,
+        });
+        let words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+        let names = words.filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+        let of_the_file = ["scale", "size", "data", "i", "x", "y", "z", "for", "at"];
+        let strange: BTreeSet<&str> = names
+            .filter(|name| !name.starts_with("ks_") && !LANGUAGE.contains(name) && !of_the_file.contains(name))
+            .collect();
+        assert_eq!(strange, BTreeSet::new(), "{glue}");
     }
 }

@@ -162,6 +162,7 @@ pub(super) fn may_refer(code: &Code, name: &str) -> bool {
 /// to its arguments shows in its parameters.
 pub(super) fn hides_references(code: &Code, elsewhere: impl Fn(usize) -> bool) -> bool {
     let statement_end = |from: usize| (from..code.len()).find(|&at| code.word(at) == ";").unwrap_or(code.len());
+    // Those that the arms below tell apart.
     let words = ["using", "typedef", "operator", "->", "and_eq", "or_eq", "xor_eq", "bitand"];
     words.into_iter().flat_map(|word| code.places(word)).any(|at| match code.word(at) {
         "using" | "typedef" | "->" | "and_eq" | "or_eq" | "xor_eq" | "bitand" if elsewhere(at) => false,

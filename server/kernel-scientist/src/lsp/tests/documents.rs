@@ -3,7 +3,7 @@
 use hip_syntax::{Change, Position, PositionEncoding};
 
 use crate::lsp::analysis::Analysis;
-use crate::lsp::documents::{Document, Documents, Role, Standing};
+use crate::lsp::documents::{Document, Documents, Plan, Role, Standing};
 
 const URI: &str = "file:///w/a.hip";
 
@@ -51,6 +51,25 @@ fn edits_during_a_reading_are_carried_on() {
     assert_eq!(document.splices().len(), 1, "only the edit that was not read is left");
     assert!(!document.is_read());
     assert!(document.begin_reading().is_some(), "the newest text is read next");
+}
+
+#[test]
+fn edits_plan_one_reading_until_it_begins() {
+    let mut documents = opened("__global__ void k(int n) {}\n");
+    assert_eq!(plan(&mut documents), Plan::Nothing, "nothing is new");
+    insert(&mut documents, (1, 0), "// x", PositionEncoding::Utf16);
+    assert_eq!(plan(&mut documents), Plan::Soon);
+    insert(&mut documents, (1, 0), "// y", PositionEncoding::Utf16);
+    assert_eq!(plan(&mut documents), Plan::Nothing, "one is due");
+    let (_, edit) = documents.get_mut(URI).unwrap().begin_reading().unwrap();
+    insert(&mut documents, (1, 0), "// z", PositionEncoding::Utf16);
+    assert_eq!(plan(&mut documents), Plan::Nothing, "one is under way");
+    documents.get_mut(URI).unwrap().end_reading(None);
+    assert_eq!(plan(&mut documents), Plan::Soon, "edit {edit} could not be read, the one after it may");
+}
+
+fn plan(documents: &mut Documents) -> Plan {
+    documents.get_mut(URI).unwrap().plan_reading()
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn the_slowest_of_several_shapes_is_shown_with_its_speed() {
     let Marked { text, marks, .. } = marked(
         "namespace ns {
 __global__ void k(int n) {}
-                   // ^^^ 9.00 us ±1.0% · 1.30x vs original · cpu emulation · first of 2 shapes
+                   // ^^^ 9.00 us ±1.0% · 1.30x vs original · cpu emulation · slowest of 2 shapes
 }
 ",
     );

@@ -130,6 +130,7 @@ async fn nonsense_is_answered_with_an_error_and_forgotten() {
         ("workspace/executeCommand", json!({ "command": "kernelScientist.time", "arguments": [{ "uri": 7 }] })),
         ("codeAction/resolve", json!({ "title": "x", "data": { "uri": 1 } })),
         ("codeLens/resolve", json!({ "range": { "start": zero, "end": zero }, "data": { "opening": 1 } })),
+        ("codeLens/resolve", json!({ "range": { "start": zero, "end": zero }, "data": "1 fly k" })),
         ("kernelScientist/population", json!({ "uri": "untitled:Untitled-1" })),
         ("kernelScientist/status", json!({ "uri": "untitled:Untitled-1" })),
         ("kernelScientist/version", json!({ "run": 1, "of": { "candidate": 0 } })),
