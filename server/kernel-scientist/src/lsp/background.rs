@@ -118,6 +118,7 @@ impl Session {
         self.read_in_a_moment(uri);
         if is_source {
             self.find_device(&path);
+            self.compare_findings(uri);
             self.read_history_of_new_kernels(uri, &path);
             self.refresh_where_changed(uri);
             self.look_after_a_pause(uri);

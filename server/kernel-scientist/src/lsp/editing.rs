@@ -86,6 +86,7 @@ impl Session {
             state.fed.remove(uri);
             state.looked_at.remove(uri);
             state.identities.remove(uri);
+            state.found_in.remove(uri);
             if let Some(looking) = state.looking.remove(uri) {
                 looking.cancel();
             }
@@ -94,8 +95,8 @@ impl Session {
         };
         if cleared {
             let (text, found) = (Text::default(), Vec::new());
-            let (uri, version, shows_related) = (uri.to_owned(), None, false);
-            self.outbox.publish(Publication { uri, version, text, encoding, found, shows_related });
+            let (uri, version, shows_related, is_stale) = (uri.to_owned(), None, false, false);
+            self.outbox.publish(Publication { uri, version, text, encoding, found, shows_related, is_stale });
         }
     }
 

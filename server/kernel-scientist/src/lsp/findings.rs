@@ -9,6 +9,7 @@ use lab::benchmark::Benchmark;
 use lab::{Diagnostic, Failure};
 
 use super::diagnostics::{self, BUILD, Finding, Places, Severity, of_failure};
+use super::jobs::Job;
 use super::outcome::Outcome;
 use super::session::{Event, Session, State};
 use super::to_proto::Publication;
@@ -25,9 +26,36 @@ impl Session {
                 return;
             }
             let (encoding, shows_related) = (state.abilities.encoding, state.abilities.shows_related);
-            Publication { uri: uri.to_owned(), version, text, encoding, found, shows_related }
+            let is_stale = state.found_in.get(uri).is_some_and(|found_in| found_in.is_stale);
+            Publication { uri: uri.to_owned(), version, text, encoding, found, shows_related, is_stale }
         };
         self.outbox.publish(publication);
+    }
+
+    /// Shows what a job's run found, in place of what was shown before; bound to the code of its kernel, where it had one.
+    pub(super) fn publish_of(&self, job: &Job, found: Vec<Finding>) {
+        let uri = &job.target.uri;
+        {
+            let mut state = self.state();
+            state.found_in.remove(uri);
+            if let Some((kernel, fingerprint)) = job.target.kernel.clone().zip(job.fingerprint.clone()) {
+                state.found_in.insert(uri.clone(), FoundIn { kernel, fingerprint, is_stale: false });
+                state.compare_with_found_in(uri);
+            }
+        }
+        self.publish(uri, found);
+    }
+
+    /// A document was read: what runs found in it is stale while its kernel is not what was run.
+    pub(super) fn compare_findings(&self, uri: &str) {
+        let found = {
+            let mut state = self.state();
+            if !state.compare_with_found_in(uri) {
+                return;
+            }
+            state.found.get(uri).cloned().unwrap_or_default()
+        };
+        self.publish(uri, found);
     }
 
     /// Findings at places of a text that was built, in the document as it is now; `find` also gets the place of the kernel
@@ -63,6 +91,14 @@ impl Session {
             self.publish(uri, now);
         }
     }
+}
+
+/// The code that a run found something in.
+pub struct FoundIn {
+    kernel: String,
+    fingerprint: String,
+    /// The kernel is another now.
+    is_stale: bool,
 }
 
 /// What a job found wrong with a benchmark file.
@@ -130,6 +166,15 @@ pub(super) fn of_the_text(failure: &Failure, source: &Path) -> Option<Failure> {
 }
 
 impl State {
+    /// Compares a document's kernel with the one that was run; says whether that told something new.
+    fn compare_with_found_in(&mut self, uri: &str) -> bool {
+        let Some(view) = self.view(uri) else { return false };
+        let Some(found_in) = self.found_in.get_mut(uri) else { return false };
+        let present = view.kernel(&found_in.kernel);
+        let is_stale = present.is_none_or(|kernel| kernel.fingerprint != found_in.fingerprint);
+        std::mem::replace(&mut found_in.is_stale, is_stale) != is_stale
+    }
+
     /// A document was edited: its findings stay at what they are about.
     pub fn carry_findings(&mut self, uri: &str, splices: &[Splice]) {
         for finding in self.found.get_mut(uri).into_iter().flatten() {

@@ -39,7 +39,7 @@ impl Session {
         match outcome {
             Outcome::Timed(report) => {
                 tracing::info!("{name}: {} times on {}", report.kernels.len(), report.device);
-                self.publish(&job.target.uri, Vec::new());
+                self.publish_of(&job, Vec::new());
             }
             Outcome::Tested(hypothesis, tested) => self.tested(&job, &hypothesis, &tested),
             Outcome::Evolved(base, ended, cured) => self.evolved(&job, base, &ended, &cured),
@@ -156,7 +156,7 @@ impl Session {
             (count, _) => format!("Check: {count} faults found"),
         };
         let tone = if faults.is_empty() && failure.is_none() { Tone::Info } else { Tone::Warning };
-        self.publish(&job.target.uri, found);
+        self.publish_of(job, found);
         self.outbox.message(tone, text);
     }
 
@@ -230,7 +230,7 @@ impl Session {
         let (uri, kernel) = (&job.target.uri, job.target.kernel.as_deref());
         let found =
             self.located(uri, kernel, &job.text, |places, kernel| of_failure(failure, places, kernel, experiment));
-        self.publish(&job.target.uri, found);
+        self.publish_of(job, found);
     }
 }
 

@@ -15,7 +15,7 @@ use super::background::Turns;
 use super::commands::Target;
 use super::diagnostics::Finding;
 use super::documents::Documents;
-use super::findings::BenchmarkFailure;
+use super::findings::{BenchmarkFailure, FoundIn};
 use super::forecasting::{Forecasting, Made};
 use super::from_proto::Abilities;
 use super::history::FileHistory;
@@ -133,6 +133,8 @@ pub(super) struct State {
     pub looked_at: HashMap<String, Fingerprint>,
     pub proposals: Proposals,
     pub found: HashMap<String, Vec<Finding>>,
+    /// The code that runs found things in, by document.
+    pub found_in: HashMap<String, FoundIn>,
     /// What jobs found wrong with benchmark files, which only building with them shows.
     pub benchmark_failures: HashMap<PathBuf, BenchmarkFailure>,
     pub forecasting: Forecasting,
@@ -187,6 +189,7 @@ impl Session {
             looked_at: HashMap::new(),
             proposals: Proposals::default(),
             found: HashMap::new(),
+            found_in: HashMap::new(),
             benchmark_failures: HashMap::new(),
             forecasting: Forecasting::default(),
             devices: HashMap::new(),

@@ -12,7 +12,7 @@ use tower_lsp::ls_types as lsp;
 use super::code_actions::{Action, Kind, What};
 use super::code_lens::{Brief, Lens};
 use super::commands::{self, Command};
-use super::diagnostics::{Finding, Related, RelatedPlace, Severity};
+use super::diagnostics::{BUILD, Finding, Related, RelatedPlace, Severity};
 use super::edits::TextEdit;
 use super::hover::Hover;
 use super::inlay_hints::Hint;
@@ -65,6 +65,8 @@ pub struct Publication {
     pub found: Vec<Finding>,
     /// The client shows places that have to do with a finding.
     pub shows_related: bool,
+    /// The code that was run was changed since: what only runs find may hold no longer.
+    pub is_stale: bool,
 }
 
 /// A change of a document.
@@ -252,7 +254,8 @@ pub fn publication(publication: &Publication) -> (Option<lsp::Uri>, Vec<lsp::Dia
 
 fn diagnostic(finding: &Finding, publication: &Publication, uri: Option<&lsp::Uri>) -> lsp::Diagnostic {
     let scale = Scale { text: &publication.text, encoding: publication.encoding };
-    let mut message = finding.message.clone();
+    let is_stale = publication.is_stale && finding.code != BUILD;
+    let mut message = if is_stale { format!("stale: {}", finding.message) } else { finding.message.clone() };
     let mut related_information = None;
     if publication.shows_related {
         let places = finding.related.iter().filter_map(|related| location(related, scale, uri));
@@ -263,6 +266,7 @@ fn diagnostic(finding: &Finding, publication: &Publication, uri: Option<&lsp::Ur
     lsp::Diagnostic {
         range: scale.range(&finding.range),
         severity: Some(match finding.severity {
+            _ if is_stale => lsp::DiagnosticSeverity::INFORMATION,
             Severity::Error => lsp::DiagnosticSeverity::ERROR,
             Severity::Warning => lsp::DiagnosticSeverity::WARNING,
             Severity::Information => lsp::DiagnosticSeverity::INFORMATION,

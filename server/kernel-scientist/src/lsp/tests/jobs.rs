@@ -306,6 +306,21 @@ int main() {
     assert_eq!([here.min(other), here.max(other)], [write, read], "{shown}");
     progress(&mut editor).await;
     editor.message(None).await;
+    // It was found in this code: other code may be free of it, and a comment changes nothing.
+    let place = (write as u32, "    t[threadIdx.x] = threadIdx.x".len() as u32);
+    let severity = |shown: &Value, start: &str| {
+        let is_it = |found: &&Value| found["message"].as_str().unwrap().starts_with(start);
+        let found = shown["diagnostics"].as_array().unwrap().iter().find(is_it);
+        found.unwrap_or_else(|| panic!("{shown}"))["severity"].clone()
+    };
+    editor.insert(&uri, 2, place, " + 1").await;
+    let stale = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    assert_eq!(severity(&stale, "stale: race: "), 3);
+    let at = |character: u32| json!({ "line": place.0, "character": character });
+    let range = json!({ "start": at(place.1), "end": at(place.1 + 4) });
+    editor.change(&uri, 3, json!([{ "range": range, "text": " /* as before */" }])).await;
+    let again = editor.expect("textDocument/publishDiagnostics", Value::Null).await;
+    assert_eq!(severity(&again, "race: "), race["severity"]);
     editor.settle().await;
     editor.stop().await;
 }
