@@ -22,6 +22,8 @@ use source::Source;
 const EDITS: usize = 150;
 /// Of clangd, which takes half a second for each.
 const EDITS_OF_CLANGD: usize = 30;
+/// From an edit to when the server is reading the text anew.
+const INTO_READING: Duration = Duration::from_millis(22);
 /// Between two edits: faster than anybody types.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -63,7 +65,7 @@ fn ours(server: &str, folder: &Path, mut source: Source) -> f64 {
     ] {
         let mut times = Vec::new();
         for _ in 0..EDITS {
-            times.push(after_an_edit(&mut client, &mut source, &uri, method));
+            times.push(after_an_edit(&mut client, &mut source, &uri, method, Duration::ZERO));
             load.keep_up(&mut client, PAUSE);
         }
         let of_this = print(&format!("{what} after an edit"), times);
@@ -71,6 +73,12 @@ fn ours(server: &str, folder: &Path, mut source: Source) -> f64 {
             p95 = of_this;
         }
     }
+    let mut times = Vec::new();
+    for _ in 0..EDITS {
+        times.push(after_an_edit(&mut client, &mut source, &uri, "textDocument/codeLens", INTO_READING));
+        load.keep_up(&mut client, PAUSE);
+    }
+    print("code lenses while the text is read", times);
     println!("{}", load.summary());
     println!("memory at the end: {}", client.memory());
     client.stop();
@@ -95,7 +103,7 @@ fn clangds(clangd: &str, folder: &Path, mut source: Source) -> f64 {
     );
     let mut times = Vec::new();
     for _ in 0..EDITS_OF_CLANGD {
-        times.push(after_an_edit(&mut client, &mut source, &uri, "textDocument/inlayHint"));
+        times.push(after_an_edit(&mut client, &mut source, &uri, "textDocument/inlayHint", Duration::ZERO));
         std::thread::sleep(PAUSE);
     }
     let p95 = print("clangd: inlay hints after an edit", times);
@@ -112,8 +120,8 @@ fn write(folder: &Path, source: &Source) -> String {
     uri
 }
 
-/// One edit, one question right after it, and the time from before the edit to the whole answer.
-fn after_an_edit(client: &mut Client, source: &mut Source, uri: &str, method: &str) -> Duration {
+/// One edit, one question some `time` after it, and the time to the whole answer: from before the edit, without that.
+fn after_an_edit(client: &mut Client, source: &mut Source, uri: &str, method: &str, time: Duration) -> Duration {
     let edit = source.edit();
     let question = question(method, uri, source);
     let document = json!({ "uri": uri, "version": edit.version });
@@ -121,8 +129,9 @@ fn after_an_edit(client: &mut Client, source: &mut Source, uri: &str, method: &s
         frozen(None, "textDocument/didChange", json!({ "textDocument": document, "contentChanges": [edit.change] }));
     let start = Instant::now();
     client.send(&change);
+    std::thread::sleep(time);
     let (_, at) = client.ask(method, question);
-    at - start
+    at.duration_since(start).saturating_sub(time)
 }
 
 /// The parameters of a question about where the last edit was; hints and lenses are asked for of the whole file.
