@@ -350,7 +350,10 @@ fn builds_run_in_parallel_and_timings_never() {
         world.disturb = disturb;
         world.builds_wait_to_meet = true;
         start(&world, &notebook, generations(3)).0.unwrap();
-        assert_eq!(world.most_building.load(Ordering::SeqCst), 2, "disturb: {disturb}");
+        // Whoever times on what nothing disturbs may need a baseline built meanwhile.
+        let most = if disturb { 2 } else { 3 };
+        let found = world.most_building.load(Ordering::SeqCst);
+        assert!((2..=most).contains(&found), "{found} at once, disturb: {disturb}");
     }
 }
 
