@@ -79,6 +79,7 @@ if [ "$purpose" = bench ]; then
   command -v clangd-19 >/dev/null 2>&1 || need "clangd 19" "the language server's answers are compared with its" "clangd-19" "https://releases.llvm.org"
 fi
 command -v cc >/dev/null 2>&1 || need "a C compiler (cc)" "builds the parsers and the database" "gcc libc6-dev" "your system's C compiler package"
+command -v make >/dev/null 2>&1 || need "make" "builds the allocator" "make" "your system's package of GNU make"
 command -v clang++-19 >/dev/null 2>&1 || need "clang 19" "compiles HIP kernels for the CPU and for gfx942" "clang-19" "https://releases.llvm.org"
 command -v ld.lld-19 >/dev/null 2>&1 || need "lld 19" "links kernels" "lld-19" "https://releases.llvm.org"
 { command -v llvm-readelf-19 && command -v llvm-symbolizer-19 && command -v opt-19; } >/dev/null 2>&1 || need "LLVM 19 tools" "optimise traced kernels as a GPU's compiler does, read the resource usage of gfx942 code, find the lines of faults" "llvm-19" "https://releases.llvm.org"
