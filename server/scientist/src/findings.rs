@@ -1,6 +1,6 @@
 //! Findings: what an experiment taught, as a sentence and as numbers.
 
-use lab::{Comparison, Failure, SpeedRatio};
+use lab::{CPU_DEVICE, Comparison, Failure, SpeedRatio};
 use notebook::{Calibration, ExperimentId, NewFinding, RunId, StoredFinding};
 
 use crate::stages::{Finding, GainRange, Hypothesis, LeftOut, Setting, Tried};
@@ -38,6 +38,8 @@ pub fn measured(plan: &Hypothesis, comparison: &Comparison) -> Finding {
     let GainRange { min_percent: min, max_percent: max } = plan.gain;
     let agreement = if is_open(speed) {
         "nothing is said of the prediction"
+    } else if comparison.forecast.is_none() && comparison.device == CPU_DEVICE {
+        "on the CPU, which neither proves nor refutes what was predicted for a GPU"
     } else if gain < min {
         "less than predicted"
     } else if gain > max {
@@ -241,6 +243,15 @@ mod tests {
         check(1.10, "Pad `tile` in `gemm`: faster, +10.0% (+9.0 to +11.0), as predicted (+5 to +20%).");
         check(1.30, "Pad `tile` in `gemm`: faster, +30.0% (+29.0 to +31.0), more than predicted (+5 to +20%).");
         check(0.90, "Pad `tile` in `gemm`: faster, -10.0% (-11.0 to -9.0), less than predicted (+5 to +20%).");
+    }
+
+    #[test]
+    fn a_prediction_for_a_gpu_is_not_judged_by_the_cpu() {
+        let speed = SpeedRatio { ratio: 0.5, low: 0.49, high: 0.51 };
+        let comparison = Comparison { device: CPU_DEVICE.into(), ..compared(speed, Verdict::Slower) };
+        let expected = "Pad `tile` in `gemm`: slower, -50.0% (-51.0 to -49.0), on the CPU, which neither proves nor refutes what \
+                        was predicted for a GPU (+5 to +20%).";
+        assert_eq!(measured(&plan(), &comparison).text, expected);
     }
 
     #[test]

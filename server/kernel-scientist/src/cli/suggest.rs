@@ -166,8 +166,8 @@ fn outlook_lines(outlook: &Outlook) -> Vec<String> {
     lines.extend(outlook.cures.iter().map(|cure| {
         let symptom = match (cure.symptom.as_str(), cure.left.as_str()) {
             ("", _) => String::new(),
-            (symptom, "") => format!("{symptom} gone, "),
-            (symptom, left) => format!("{symptom} -> {left}, "),
+            (symptom, "") => format!("{symptom} (cured), "),
+            (symptom, left) => format!("{symptom} (then {left}), "),
         };
         let (before, after) = (figures::time(cure.before_us * 1e3), figures::time(cure.after_us * 1e3));
         format!("line {}: {symptom}{before} -> {after}", cure.line)

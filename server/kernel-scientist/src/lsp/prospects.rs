@@ -69,8 +69,8 @@ fn foreseen(hypothesis: &Hypothesis, outlook: &Outlook) -> Prospect {
         _ => expected(hypothesis),
     };
     if let Some(cure) = outlook.cures.first().filter(|cure| !cure.symptom.is_empty()) {
-        let left = if cure.left.is_empty() { "gone".to_owned() } else { format!("-> {}", cure.left) };
-        promise.push_str(&format!("; line {}: {} {left}", cure.line, cure.symptom));
+        let left = if cure.left.is_empty() { "cured".to_owned() } else { format!("then {}", cure.left) };
+        promise.push_str(&format!("; line {}: {} ({left})", cure.line, cure.symptom));
     }
     let percent = outlook.percent();
     Prospect { hypothesis: hypothesis.clone(), promise, is_hopeless: percent <= HOPELESS, percent }

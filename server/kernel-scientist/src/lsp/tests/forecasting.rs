@@ -165,13 +165,13 @@ async fn suggestions_are_forecast_and_say_which_line_they_cure() {
     let first = asked["actions"][0]["title"].as_str().unwrap();
     assert!(first.starts_with("Test: ") && first.contains("(forecast "), "{asked}");
     let line = line_of(text, "out[col * rows + row] =") + 1;
-    assert!(first.contains(&format!("; line {line}: ")) && first.contains(" gone, innovation"), "{asked}");
+    assert!(first.contains(&format!("; line {line}: ")) && first.contains(" (cured), innovation"), "{asked}");
     progress(&mut editor).await;
     let at = json!({ "line": 6, "character": 8 });
     let params = json!({ "range": { "start": at, "end": at }, "context": { "diagnostics": [] } });
     let actions = editor.ask(&uri, "codeAction", params).await;
     let title = actions[0]["title"].as_str().unwrap();
-    assert!(title.starts_with("Test this hypothesis: ") && title.ends_with(" gone)"), "{actions}");
+    assert!(title.starts_with("Test this hypothesis: ") && title.ends_with(" (cured))"), "{actions}");
     assert!(actions.as_array().unwrap().len() <= 8, "{actions}");
     editor.settle().await;
     editor.stop().await;
