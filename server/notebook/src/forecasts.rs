@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::NotebookError;
-use crate::measurements::{ComparisonId, MeasuredCode, bare_name, column, read_verdict};
+use crate::measurements::{ComparisonId, MeasuredCode, bare_name, column, is_named, read_verdict};
 use crate::runs::RunId;
 use crate::store::{Notebook, from_json, now_ms, path_text};
 use crate::texts::{self, TextHash};
@@ -228,7 +228,7 @@ impl Notebook {
         })?;
         // A report names kernels with their template arguments, which SQL cannot take off.
         points.retain(|row| {
-            let is_it = |name: &str| bare_name(name) == bare_name(&row.kernel);
+            let is_it = |name: &str| is_named(&row.kernel, name);
             row.is_of_no_kernel || row.point.forecast.kernel.as_deref().is_none_or(is_it)
         });
         Ok(points.into_iter().map(|row| row.point).collect())

@@ -7,7 +7,7 @@ use rusqlite::{Row, ToSql, params};
 use serde_json::Value;
 
 use crate::error::NotebookError;
-use crate::measurements::{MEASUREMENT, Measurement, bare_name, read_measurement, read_verdict};
+use crate::measurements::{MEASUREMENT, Measurement, bare_name, is_named, read_measurement, read_verdict};
 use crate::runs::RunId;
 use crate::store::{Notebook, from_json, path_text};
 
@@ -68,7 +68,7 @@ impl Notebook {
         // A report names kernels with their template arguments, which SQL cannot take off.
         points.retain(|row| {
             row.is_of_no_kernel
-                || row.point.measurement.kernel.as_deref().is_none_or(|name| bare_name(name) == bare_name(&row.kernel))
+                || row.point.measurement.kernel.as_deref().is_none_or(|name| is_named(&row.kernel, name))
         });
         Ok(points.into_iter().map(|row| row.point).collect())
     }

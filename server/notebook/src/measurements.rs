@@ -55,12 +55,19 @@ pub struct MeasuredCode<'a> {
 impl MeasuredCode<'_> {
     /// The fingerprint of a kernel as a report names it, which may be with template arguments and namespaces.
     pub(crate) fn fingerprint(&self, name: &str) -> Option<&str> {
-        let bare = bare_name(name);
-        self.kernels
-            .iter()
-            .find(|kernel| kernel.kernel == name || bare_name(&kernel.kernel) == bare)
-            .map(|kernel| kernel.fingerprint.as_str())
+        let is_it = |kernel: &&KernelFingerprint| is_named(&kernel.kernel, name);
+        self.kernels.iter().find(is_it).map(|kernel| kernel.fingerprint.as_str())
     }
+}
+
+/// Whether `name`, as a report has it, can be that of a kernel: either may lack namespaces, and neither's template arguments count.
+pub(crate) fn is_named(kernel: &str, name: &str) -> bool {
+    let path = |name: &str| name.split('<').next().unwrap_or(name).trim().replace("(anonymous namespace)::", "");
+    let (kernel, name) = (path(kernel), path(name));
+    let ends_with = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|before| before.is_empty() || before.ends_with("::"))
+    };
+    ends_with(&kernel, &name) || ends_with(&name, &kernel)
 }
 
 /// `scale` of `ns::scale<float, 4>`.
@@ -431,4 +438,41 @@ fn pack(samples: &[f64]) -> Vec<u8> {
 
 fn unpack(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_told_apart_by_their_namespaces_where_both_names_have_them() {
+        for (kernel, name, is_it) in [
+            ("k", "k", true),
+            ("one::k", "one::k<float, 4>", true),
+            ("one::k", "k<float>", true),
+            ("k", "(anonymous namespace)::k", true),
+            ("one::k", "one::(anonymous namespace)::k", true),
+            ("k", "outer::one::k", true),
+            ("one::k", "two::k", false),
+            ("one::k", "k2", false),
+            ("one::k", "one::pack_k", false),
+            ("k", "pack_k", false),
+        ] {
+            assert_eq!(is_named(kernel, name), is_it, "{kernel} by {name}");
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_that_of_the_kernel_in_its_namespace() {
+        let of = |kernel: &str, fingerprint: &str| KernelFingerprint {
+            kernel: kernel.into(),
+            fingerprint: fingerprint.into(),
+        };
+        let kernels = [of("one::k", "1"), of("two::k", "2")];
+        let code = MeasuredCode { text: "", kernels: &kernels };
+        assert_eq!(
+            ["two::k", "one::k<8>", "three::k"].map(|name| code.fingerprint(name)),
+            [Some("2"), Some("1"), None]
+        );
+    }
 }

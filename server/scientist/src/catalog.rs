@@ -222,7 +222,7 @@ impl Catalog {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Vec<Hypothesis>, StageError> {
-        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted == name);
+        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name));
         self.ranked(text, &is_wanted, Keep::Best(SUGGESTIONS_PER_KERNEL), cancel)
     }
 
@@ -311,7 +311,7 @@ impl Catalog {
         cancel: &Cancel,
     ) -> Result<(Vec<Found>, Vec<RuledOut>), StageError> {
         let turn = self.take_turn(cancel)?;
-        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted == name);
+        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name));
         self.look(&self.read(&turn, text), &is_wanted, Keep::Hypotheses, cancel)
     }
 
@@ -324,7 +324,7 @@ impl Catalog {
         cancel: &Cancel,
     ) -> Result<(Vec<Found>, Vec<RuledOut>, Before), StageError> {
         let code = self.read(turn, text);
-        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted == name);
+        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name));
         let (found, ruled_out) = self.look(&code, &is_wanted, Keep::Changes, cancel)?;
         Ok((found, ruled_out, Before::of(code.syntax())))
     }

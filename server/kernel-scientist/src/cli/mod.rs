@@ -151,10 +151,10 @@ fn tell(text: &str) {
 fn require_kernel(source: &Source, wanted: Option<&str>) -> Result<(), CliError> {
     let Some(wanted) = wanted else { return Ok(()) };
     let syntax = Syntax::without_tree(source.text.clone());
-    let names: Vec<&str> = syntax.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
-    if names.contains(&wanted) {
+    if syntax.kernel(wanted).is_some() {
         return Ok(());
     }
+    let names: Vec<&str> = syntax.kernels().iter().map(|kernel| kernel.qualified_name.as_str()).collect();
     let there = if names.is_empty() { "no kernel at all".to_owned() } else { names.join(", ") };
     Err(CliError::Usage(format!("{}: there is no kernel {wanted}; the file has {there}", source.path.display())))
 }

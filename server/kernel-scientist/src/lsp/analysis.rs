@@ -1,5 +1,6 @@
 //! What is read from one state of a text: kernels, their shared memory, launches.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct KernelFacts {
     pub name: String,
     /// Name with namespaces.
     pub qualified_name: String,
+    /// What commands call it: its name, with namespaces only where another kernel of the text has it, too.
+    pub called: String,
     /// Hash of its tokens and of all that it uses in the file.
     pub fingerprint: String,
     /// Where its name stands.
@@ -81,10 +84,17 @@ impl Analysis {
             kernel: launch.kernel.clone(),
             name_range: launch.kernel_range.clone(),
         };
+        let mut bearers: HashMap<&str, usize> = HashMap::new();
+        syntax.kernels().iter().for_each(|kernel| *bearers.entry(kernel.name.as_str()).or_default() += 1);
+        let facts = |kernel: &Kernel| {
+            let is_shared = bearers[kernel.name.as_str()] > 1;
+            let called = if is_shared { &kernel.qualified_name } else { &kernel.name };
+            KernelFacts::of(kernel, called, syntax.text(), headers)
+        };
         Self {
             edit,
             text: Arc::clone(syntax.text()),
-            kernels: syntax.kernels().iter().map(|kernel| KernelFacts::of(kernel, syntax.text(), headers)).collect(),
+            kernels: syntax.kernels().iter().map(facts).collect(),
             launches: syntax.launches().iter().map(launch).collect(),
             is_whole: syntax.is_balanced(),
         }
@@ -114,11 +124,12 @@ impl Analysis {
 }
 
 impl KernelFacts {
-    fn of(kernel: &Kernel, text: &str, headers: Option<Fingerprint>) -> Self {
+    fn of(kernel: &Kernel, called: &str, text: &str, headers: Option<Fingerprint>) -> Self {
         let shared = kernel.shared.iter().filter(|array| array.dynamic || array.static_bytes.is_some());
         Self {
             name: kernel.name.clone(),
             qualified_name: kernel.qualified_name.clone(),
+            called: called.to_owned(),
             fingerprint: kernel.fingerprint.resting_on(headers).to_string(),
             name_range: kernel.name_range.clone(),
             signature_end: text[..kernel.header.end].trim_end().len(),

@@ -95,7 +95,7 @@ pub struct Untested {
 /// The actions at a place of the present text, best first; of the kinds in `wanted`, or of all where that is empty.
 pub fn actions(view: &View, place: &Range<usize>, wanted: &[String]) -> Vec<Action> {
     let Some(kernel) = view.kernel_around(place) else { return Vec::new() };
-    let target = Target { uri: view.uri.clone(), kernel: Some(kernel.name.clone()) };
+    let target = Target { uri: view.uri.clone(), kernel: Some(kernel.called.clone()) };
     let mut rest = vec![
         (Kind::Suggest, "Suggest hypotheses", Command::Suggest(target.clone())),
         (Kind::Check, "Check for races and out-of-bounds", Command::Check(target.clone())),

@@ -118,7 +118,7 @@ pub fn lenses(view: &View) -> Vec<Lens> {
         let job = view.job_on(kernel);
         let all = match job {
             Some(job) => vec![Which::Job(job.id), Which::Stop(job.id)],
-            None => [Which::Time, Which::Suggest, Which::Evolve].map(|which| which(kernel.name.clone())).into(),
+            None => [Which::Time, Which::Suggest, Which::Evolve].map(|which| which(kernel.called.clone())).into(),
         };
         lenses.extend(all.into_iter().map(|which| {
             let title = which.title(job.map(|job| job.state()));

@@ -113,6 +113,7 @@ impl View {
 
     /// What is under way on a kernel.
     pub fn job_on(&self, kernel: &KernelFacts) -> Option<&JobView> {
-        self.jobs.iter().find(|job| job.kernel.as_ref().is_none_or(|name| *name == kernel.name))
+        let is_it = |name: &String| *name == kernel.name || *name == kernel.qualified_name;
+        self.jobs.iter().find(|job| job.kernel.as_ref().is_none_or(is_it))
     }
 }

@@ -199,7 +199,11 @@ struct Place {
 fn kernels(brief: &DesignBrief<'_>) -> Vec<Place> {
     let syntax = Syntax::without_tree(Arc::clone(&brief.base.text));
     let mut places: Vec<Place> = Vec::new();
-    for kernel in syntax.kernels().iter().filter(|kernel| brief.kernel.is_none_or(|only| only == kernel.name)) {
+    for kernel in syntax
+        .kernels()
+        .iter()
+        .filter(|kernel| brief.kernel.is_none_or(|only| only == kernel.name || only == kernel.qualified_name))
+    {
         let lines = kernel.line..=kernel.end_line;
         match places.iter_mut().find(|place| place.name == kernel.name) {
             Some(place) => place.lines.push(lines),

@@ -312,3 +312,12 @@ fn a_place_past_the_end_is_the_end() {
     assert_eq!(hover::hover(&view, at), None);
     assert_eq!(hints(&view, &(at..at)), []);
 }
+
+#[test]
+fn kernels_that_share_a_name_are_called_by_their_namespaces() {
+    let text =
+        "namespace one { __global__ void k() {} }\nnamespace two { __global__ void k() {} }\n__global__ void l() {}\n";
+    let analysis = Analysis::read(&Text::new(text), 0);
+    let called: Vec<&str> = analysis.kernels.iter().map(|kernel| kernel.called.as_str()).collect();
+    assert_eq!(called, ["one::k", "two::k", "l"]);
+}
