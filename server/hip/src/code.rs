@@ -62,6 +62,12 @@ impl Code {
         self.token(at).map_or("", |t| t.text(&self.text))
     }
 
+    /// `NAME;` at `at`, if a statement begins there: no jump, and nothing is done with the name.
+    pub fn is_name_alone(&self, at: usize) -> bool {
+        let jumps = matches!(self.word(at), "return" | "break" | "continue");
+        self.is_identifier(at) && self.word(at + 1) == ";" && !jumps
+    }
+
     /// Text of the token before `at`; empty at the start.
     pub fn word_before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |before| self.word(before))

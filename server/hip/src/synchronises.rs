@@ -316,9 +316,7 @@ impl<'a> View<'a> {
             ")" => code.open(at - 1).is_some_and(|open| matches!(code.word_before(open), "if" | "for" | "while")),
             _ => false,
         };
-        let word = code.word(at);
-        let jumps = matches!(word, "break" | "continue" | "return");
-        begins && code.word(at + 1) == ";" && !jumps && code.is_identifier(at) && self.uses.parts_of(word).is_empty()
+        begins && code.is_name_alone(at) && self.uses.parts_of(code.word(at)).is_empty()
     }
 
     /// `Type name(...)` declares a variable, if the type is known.

@@ -222,7 +222,7 @@ impl Catalog {
         kernel: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Vec<Hypothesis>, StageError> {
-        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name));
+        let is_wanted = is_wanted(kernel);
         self.ranked(text, &is_wanted, Keep::Best(SUGGESTIONS_PER_KERNEL), cancel)
     }
 
@@ -311,7 +311,7 @@ impl Catalog {
         cancel: &Cancel,
     ) -> Result<(Vec<Found>, Vec<RuledOut>), StageError> {
         let turn = self.take_turn(cancel)?;
-        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name));
+        let is_wanted = is_wanted(kernel);
         self.look(&self.read(&turn, text), &is_wanted, Keep::Hypotheses, cancel)
     }
 
@@ -324,7 +324,7 @@ impl Catalog {
         cancel: &Cancel,
     ) -> Result<(Vec<Found>, Vec<RuledOut>, Before), StageError> {
         let code = self.read(turn, text);
-        let is_wanted = |name: &str| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name));
+        let is_wanted = is_wanted(kernel);
         let (found, ruled_out) = self.look(&code, &is_wanted, Keep::Changes, cancel)?;
         Ok((found, ruled_out, Before::of(code.syntax())))
     }
@@ -389,6 +389,11 @@ impl Seen {
 }
 
 /// Captured code may run over several lines; what is shown in lists does not.
+/// Whether a kernel's name is the wanted one, which may come with namespaces; all are wanted where none is named.
+fn is_wanted(kernel: Option<&str>) -> impl Fn(&str) -> bool {
+    move |name| kernel.is_none_or(|wanted| wanted.rsplit("::").next() == Some(name))
+}
+
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

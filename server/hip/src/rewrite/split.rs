@@ -97,7 +97,9 @@ fn edits(syntax: &Syntax, kernel: &Kernel, waiting: Waiting) -> Result<Vec<Edit>
         return Err(Refusal::Statement);
     }
     // A name alone: a macro of some header, which may be anything.
-    if tokens.clone().any(|at| matches!(code.word_before(at), ";" | "{" | "}") && is_alone(code, at)) {
+    if tokens.clone().any(|at| {
+        matches!(code.word_before(at), ";" | "{" | "}") && code.is_name_alone(at) && !code.is_macro(code.word(at))
+    }) {
         return Err(Refusal::Statement);
     }
     let elsewhere: Vec<_> = syntax.functions().iter().map(|function| &function.body).collect();
@@ -132,13 +134,6 @@ fn hides_statement(code: &Code, name: &str, depth: u32) -> bool {
         let mut words = body.iter().map(|token| token.text(&code.text));
         depth > 8 || words.any(|word| WORDS.contains(&word) || word != name && hides_statement(code, word, depth + 1))
     })
-}
-
-/// `NAME;` that the file does not define.
-fn is_alone(code: &Code, at: usize) -> bool {
-    let word = code.word(at);
-    let keyword = matches!(word, "return" | "break" | "continue");
-    code.is_identifier(at) && code.word(at + 1) == ";" && !keyword && !code.is_macro(word)
 }
 
 fn parameters_are_empty(syntax: &Syntax, range: &Range<usize>) -> bool {

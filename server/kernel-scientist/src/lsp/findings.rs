@@ -168,6 +168,10 @@ pub(super) fn of_the_text(failure: &Failure, source: &Path) -> Option<Failure> {
 impl State {
     /// Compares a document's kernel with the one that was run; says whether that told something new.
     fn compare_with_found_in(&mut self, uri: &str) -> bool {
+        // After each reading this is asked, and mostly nothing was found.
+        if !self.found_in.contains_key(uri) {
+            return false;
+        }
         let Some(view) = self.view(uri) else { return false };
         let Some(found_in) = self.found_in.get_mut(uri) else { return false };
         let present = view.kernel(&found_in.kernel);
